@@ -1,0 +1,34 @@
+"""The `perf-gate` command: one file per subcommand, each imported only when it is called, so that every one starts fast."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+# Subcommand → module of this package; the module's `command` is the click command.
+COMMANDS = {
+    "assess": "assess",
+    "compare": "compare",
+    "config": "config_check",
+    "serve": "serve",
+}
+
+
+class LazyCommands(click.Group):
+    """Imports a subcommand's module when it is asked for, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"bot.cli.{COMMANDS[cmd_name]}").command
+        return command
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="perf-gate")
+def main() -> None:
+    """The performance gate for Zephyr pull requests."""

@@ -1,0 +1,188 @@
+"""The strict schema of `.github/perf-gate.toml`: everything a repository may decide about its gate.
+
+Whatever an attacker could turn against the cluster or its secrets (controller, credentials, bucket prefixes, sandbox
+policy, names of passed variables) is an operator's setting, in `settings`, and has no key here.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
+
+GateNumber = Literal[1, 2, 3]
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
+
+
+def parse_duration(value: Any) -> timedelta:
+    """Read "90s", "10m", "2.5h" or "7d"; a timedelta passes through. Raises ValueError naming the accepted forms."""
+    if isinstance(value, timedelta):
+        return value
+    if isinstance(value, str) and (match := _DURATION.fullmatch(value.strip())):
+        return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+    raise ValueError('a duration is a number and a unit: "90s", "10m", "2.5h" or "7d"')
+
+
+def format_duration(value: timedelta) -> str:
+    """The inverse of `parse_duration`, in seconds."""
+    return f"{value.total_seconds():g}s"
+
+
+Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, return_type=str)]
+Percent = Annotated[Decimal, Field(ge=0, le=100_000)]
+# A name that goes into a URL path or a command line of ours: nothing that could be read as an option or a path upwards.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=100)]
+Role = Literal["triage", "write", "maintain", "admin"]
+
+
+class Strict(BaseModel):
+    """Unknown keys are errors, values are frozen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class IrisFlags(Strict):
+    """The flags of `iris job run` that shape a job; the tier's workflow file on main is the truth they mirror."""
+
+    cpu: Decimal | None = Field(default=None, gt=0)
+    memory: str | None = Field(default=None, pattern=r"^\d+(\.\d+)?[KMGT]B?$")
+    disk: str | None = Field(default=None, pattern=r"^\d+(\.\d+)?[KMGT]B?$")
+    region: str | None = Field(default=None, pattern=r"^[a-z0-9-]+$")
+    extra: tuple[Name, ...] = ()
+    priority: Literal["production", "interactive", "batch"] | None = None
+    preemptible: bool | None = None
+    enable_extra_resources: bool = False
+
+
+class Gate(Strict):
+    """One rung of the ladder: which scheduled workflow is its baseline, and how its ferry is launched and watched."""
+
+    name: str = Field(min_length=1, max_length=60)
+    workflow: Name
+    artifact: Name
+    ferry_module: str = Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+    flags: IrisFlags = IrisFlags()
+    environment: dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")], str] = {}
+    schedule_period: Duration
+    wall_time: Duration
+    first_check: Duration
+    check_every: Duration
+    stall_limit: Duration
+
+
+class Band(Strict):
+    """Two limits in percent of the baseline; a delta equal to a limit belongs to the milder side."""
+
+    warn_percent: Percent
+    fail_percent: Percent
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Band:
+        if self.warn_percent > self.fail_percent:
+            raise ValueError("warn_percent must not be above fail_percent")
+        return self
+
+
+class Thresholds(Strict):
+    """The threshold table of seed 002 and DESIGN's "The verdict, exactly", as numbers."""
+
+    total: Band = Band(warn_percent=Decimal(5), fail_percent=Decimal(10))
+    stage: Band = Band(warn_percent=Decimal(5), fail_percent=Decimal(10))
+    memory: Band = Band(warn_percent=Decimal(5), fail_percent=Decimal(15))
+    preemptions_over_baseline: int = Field(default=3, ge=0)
+    contention_min_stages: int = Field(default=3, ge=1)
+    contention_spread_points: Percent = Decimal(5)
+    contention_work_percent: Percent = Decimal(2)
+    task_totals_apart_percent: Percent = Decimal(10)
+
+
+class Verdict(Strict):
+    """How deltas are judged: by the fixed table, or (a later release) by the tier's own noise."""
+
+    policy: Literal["table"] = "table"
+
+
+class Scope(Strict):
+    """Glob patterns (`**` crosses folders) of repository paths; `exclude` wins over `include`, `flag` asks the reviewer."""
+
+    include: tuple[str, ...] = ("lib/zephyr/src/zephyr/**", "lib/zephyr/pyproject.toml")
+    exclude: tuple[str, ...] = (
+        "**/*.md",
+        "lib/zephyr/tests/**",
+        "lib/marin/src/marin/processing/classification/deduplication/**",
+        "lib/marin/src/marin/datakit/normalize/**",
+        "lib/marin/src/marin/processing/tokenize/**",
+    )
+    flag: tuple[str, ...] = ("lib/fray/**",)
+
+
+class Modules(Strict):
+    """What the modules of the gated package are; the assessment reads priors from here, never from code."""
+
+    package_root: str = "lib/zephyr/src/zephyr"
+    high_prior: tuple[str, ...] = (
+        "execution.py",
+        "external_sort.py",
+        "plan.py",
+        "shard_keys.py",
+        "shuffle.py",
+        "spill.py",
+    )
+
+
+class Permissions(Strict):
+    """The least role that may give a command; what weakens the gate also needs someone other than the author."""
+
+    go: Role = "write"
+    override: Role = "write"
+    skip: Role = "write"
+    stop: Role = "write"
+
+
+class PreflightCommand(Strict):
+    """One command that must succeed before any ferry is paid for."""
+
+    run: tuple[str, ...] = Field(min_length=1)
+    timeout: Duration = timedelta(minutes=30)
+    memory_mb: int = Field(default=8192, ge=64)
+
+
+class Preflight(Strict):
+    """Where lint, types and tests of the pinned head run; without them there is no ferry."""
+
+    runner: Literal["sandbox"] = "sandbox"
+    commands: tuple[PreflightCommand, ...] = (
+        PreflightCommand(run=("./infra/pre-commit.py", "lib/zephyr/")),
+        PreflightCommand(run=("uv", "run", "pyrefly")),
+        PreflightCommand(run=("uv", "run", "pytest", "lib/zephyr/tests/")),
+    )
+
+
+class RepositoryConfig(Strict):
+    """The whole file. `ladder` lists the gates a run may climb, in order; each must have a `[gates.N]` table."""
+
+    ladder: tuple[GateNumber, ...] = Field(min_length=1)
+    gates: dict[GateNumber, Gate]
+    thresholds: Thresholds = Thresholds()
+    verdict: Verdict = Verdict()
+    scope: Scope = Scope()
+    modules: Modules = Modules()
+    permissions: Permissions = Permissions()
+    preflight: Preflight = Preflight()
+
+    @model_validator(mode="after")
+    def _ladder_has_gates(self) -> RepositoryConfig:
+        if list(self.ladder) != sorted(set(self.ladder)):
+            raise ValueError("ladder must rise without repeats, such as [1, 2, 3]")
+        if absent := [n for n in self.ladder if n not in self.gates]:
+            raise ValueError(f"ladder names gate {absent[0]}, but there is no [gates.{absent[0]}] table")
+        return self
+
+    def climb(self, max_gate: int) -> tuple[GateNumber, ...]:
+        """The gates a run with this ceiling goes through; the first gate always runs."""
+        return tuple(n for n in self.ladder if n <= max_gate) or self.ladder[:1]

@@ -1,0 +1,206 @@
+"""The engine's port: a generic durable state machine with an inbox, a log, an outbox, timers and slots.
+
+The engine knows nothing of GitHub, pull requests or ferries. A `Machine` gives it meaning; `Performer`s act for it. What
+every shell guarantees, and the contract suite holds it to:
+
+accept     A delivery's GUID (and its body, where kept) is on disk before `accept` returns. The same GUID is accepted once.
+consume    Routing one delivery (its inbox row, the log, the new states, effects, timers, slots) is one transaction.
+advance    An event moves one aggregate at a time; `step` sees states in log order; state, log entry, effects, revocations,
+           timers and slots of a transition become visible together or not at all.
+claim      An effect is claimed by one performer at a time, never before its due time, never after it was revoked.
+           A claim that did not end in `complete` (the process died) is claimed again: at-least-once.
+complete   The outcome's event, and all it causes, commit together with the effect's end. An outcome for an effect that
+           was revoked meanwhile is still delivered (the act may have happened), so `step` must be total.
+timers     A timer is a row with an absolute due time; it fires once at or after that time, also across restarts. Setting a
+           timer of the same name replaces it; cancelling an absent one is nothing.
+slots      A slot has at most one holder; others wait in order of asking. A grant is an event delivered in the transaction
+           that grants it. Releasing what is not held withdraws the wait instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, Protocol, TypeVar
+
+S = TypeVar("S")
+E = TypeVar("E")
+Json = Mapping[str, Any]
+
+
+class Clock(Protocol):
+    """Injected time; aware UTC datetimes only."""
+
+    def now(self) -> datetime: ...
+
+    async def wait(self, wake: asyncio.Event, until: datetime | None) -> None:
+        """Return when `wake` is set or `until` has come, whichever is first. Does not clear `wake`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One webhook delivery. `body` is None where only the GUID is worth keeping."""
+
+    guid: str
+    event: str
+    body: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class EffectRequest:
+    """An act on the outside world, asked for by a transition.
+
+    `id` is stable and unique for all time: the same id is never inserted twice. `scope` names what a later transition may
+    revoke together (a run, an attempt). `partition` divides a lane (github-write: one at a time per installation).
+    `coalesce`: where an unclaimed effect of this aggregate with the same name waits, this one adds nothing.
+    """
+
+    id: str
+    kind: str
+    payload: Json
+    scope: str = ""
+    partition: str = ""
+    coalesce: str = ""
+    due: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timer(Generic[E]):
+    name: str
+    due: datetime
+    event: E
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRequest(Generic[E]):
+    """Ask for the slot; `granted` is delivered to this aggregate when it is ours. `holder` is unique for all time."""
+
+    slot: str
+    holder: str
+    granted: E
+
+
+@dataclass(frozen=True, slots=True)
+class Transition(Generic[S, E]):
+    """What `step` decided. Applied atomically, in this order: state, revoke, cancel, effects, timers, release, acquire."""
+
+    state: S
+    effects: tuple[EffectRequest, ...] = ()
+    revoke: tuple[str, ...] = ()
+    timers: tuple[Timer[E], ...] = ()
+    cancel_timers: tuple[str, ...] = ()
+    release: tuple[str, ...] = ()
+    acquire: tuple[SlotRequest[E], ...] = ()
+    reason: str = ""
+
+
+class Machine(Protocol[S, E]):
+    """The meaning: pure functions and codecs. `step` is total and never raises."""
+
+    state_schema: int
+
+    def initial(self, key: str) -> S: ...
+    def step(self, state: S, event: E, now: datetime) -> Transition[S, E]: ...
+    def route(self, delivery: Delivery) -> Sequence[tuple[str, E]]:
+        """Which aggregates hear of this delivery, and as what. May raise: the delivery is then kept as failed."""
+
+    def dump_state(self, state: S) -> bytes: ...
+    def load_state(self, schema: int, data: bytes) -> S:
+        """Read a stored state of this or an older schema (upcasting). A newer schema never gets here."""
+
+    def dump_event(self, event: E) -> tuple[str, bytes]:
+        """(kind, JSON): kind is for the log's reader, the JSON alone must load again."""
+
+    def load_event(self, data: bytes) -> E: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A claimed effect. `attempt` counts from 1."""
+
+    id: str
+    key: str
+    kind: str
+    payload: Json
+    scope: str
+    attempt: int
+    created_at: datetime
+
+
+@dataclass(slots=True)
+class EffectContext(Generic[S]):
+    """What a performer may ask of the engine while it acts."""
+
+    clock: Clock
+    read: Callable[[], Awaitable[S]]
+    """The aggregate's state as committed now."""
+    revoked: asyncio.Event
+    """Set when a transition revoked this effect after it was claimed: stop where it is safe to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[E]):
+    """How an effect ended well. `event` None: nothing worth telling the machine."""
+
+    event: E | None = None
+
+
+class Performer(Protocol[S, E]):
+    async def __call__(self, effect: Effect, context: EffectContext[S]) -> Outcome[E]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """At most `limit` effects at once in each partition of the lane."""
+
+    name: str
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """Waits grow from `first` by `factor` up to `most`, each shortened by up to `jitter` of itself (0..1)."""
+
+    first: timedelta = timedelta(seconds=1)
+    factor: float = 2.0
+    most: timedelta = timedelta(minutes=5)
+    jitter: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class EffectPolicy(Generic[S, E]):
+    """One row of the registry: how a kind of effect is performed and what happens when it fails.
+
+    An exception for which `retryable` holds is tried again, `attempts` times at most (0: without end), not before
+    its `retry_after` attribute (a timedelta) where it has one. Anything else, and exhaustion, becomes `failed(effect, error)`.
+    A performer that outlives `deadline` is cancelled and counts as a retryable TimeoutError.
+    """
+
+    kind: str
+    lane: str
+    perform: Performer[S, E]
+    failed: Callable[[Effect, BaseException], E]
+    retryable: Callable[[BaseException], bool]
+    deadline: timedelta = timedelta(minutes=5)
+    attempts: int = 8
+    backoff: Backoff = field(default_factory=Backoff)
+
+
+class Engine(Protocol[S, E]):
+    """A running shell."""
+
+    async def accept(self, delivery: Delivery) -> bool:
+        """Store durably; False when this GUID was accepted before. Raises when it could not be stored."""
+
+    async def advance(self, key: str, event: E, *, cause: str) -> None:
+        """Deliver an event from inside the process; `cause` names where it came from in the log."""
+
+    async def read(self, key: str) -> S | None: ...
+
+    async def run(self) -> None:
+        """Consume deliveries, fire timers and perform effects until cancelled. Returns only by cancellation or a fault."""
+
+    async def idle(self) -> None:
+        """Return when no delivery waits, no effect is due or running and no timer is due: the tests' marker."""
