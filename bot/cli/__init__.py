@@ -1,4 +1,4 @@
-"""The `perf-gate` command: one file per subcommand, each imported only when it is called, so that every one starts fast."""
+"""The `perf-gate` command: one file per subcommand, imported only when called, so that each starts fast."""
 
 from __future__ import annotations
 

@@ -15,6 +15,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 
 GateNumber = Literal[1, 2, 3]
 
+
+def _table_name(value: Any) -> Any:
+    """TOML writes the 1 of `[gates.1]` as a string."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
+
+
+GateKey = Annotated[GateNumber, BeforeValidator(_table_name)]
+
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
 
@@ -108,7 +116,7 @@ class Verdict(Strict):
 
 
 class Scope(Strict):
-    """Glob patterns (`**` crosses folders) of repository paths; `exclude` wins over `include`, `flag` asks the reviewer."""
+    """Glob patterns (`**` crosses folders) of paths; `exclude` wins over `include`, `flag` asks the reviewer."""
 
     include: tuple[str, ...] = ("lib/zephyr/src/zephyr/**", "lib/zephyr/pyproject.toml")
     exclude: tuple[str, ...] = (
@@ -167,7 +175,7 @@ class RepositoryConfig(Strict):
     """The whole file. `ladder` lists the gates a run may climb, in order; each must have a `[gates.N]` table."""
 
     ladder: tuple[GateNumber, ...] = Field(min_length=1)
-    gates: dict[GateNumber, Gate]
+    gates: dict[GateKey, Gate]
     thresholds: Thresholds = Thresholds()
     verdict: Verdict = Verdict()
     scope: Scope = Scope()

@@ -1,0 +1,121 @@
+"""What only an operator sets: environment variables named PERF_GATE_*, read once at start.
+
+No repository can set any of this: it names the cluster, its credentials, and who is served.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+PREFIX = "PERF_GATE_"
+
+
+class Settings(BaseSettings):
+    """One deployment. Paths are absolute after validation; `repositories` holds lower-case `owner/name`."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
+
+    app_id: int = Field(gt=0, description="the App's id, on its settings page under About")
+    private_key: SecretStr = Field(description="the App's private key: PEM text, or the path of the .pem file")
+    webhook_secret: SecretStr = Field(min_length=8, description="the webhook secret of the App's settings page")
+    repositories: Annotated[frozenset[str], NoDecode] = Field(
+        min_length=1, description="the repositories served, as owner/name, separated by commas"
+    )
+    state_dir: Path = Field(description="a folder that survives restarts: database, mirror, trees, reports")
+
+    mention: str = Field(default="perf-gate", pattern=r"^[A-Za-z0-9-]+$", description="the name people mention")
+    host: str = Field(default="127.0.0.1", description="the address to listen on")
+    port: int = Field(default=8080, ge=0, le=65535, description="the port to listen on")
+    github_api_url: str = Field(default="https://api.github.com", description="GitHub's REST API")
+    github_url: str = Field(default="https://github.com", description="where repositories are cloned from")
+    write_spacing: float = Field(default=1.0, ge=0, description="seconds between two writes to GitHub")
+
+    iris_command: Path = Field(default=Path(".iris/bin/iris"), description="the iris program")
+    iris_controller_url: str | None = Field(default=None, description="the Iris controller's address")
+    iris_config: Path | None = Field(default=None, description="the cluster's YAML, where no address is known")
+    iris_user: str = Field(default="perf-gate", pattern=r"^[a-z0-9_-]+$", description="the user ferries run as")
+    status_prefix: str = Field(description="where ferries write their status file: gs://bucket/folder, or a path")
+    pass_env: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("HF_TOKEN",), description="names of variables that ferries get from this environment"
+    )
+    sandbox_tools: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default=(), description="folders the preflight may read, each with a bin/, separated by colons"
+    )
+    work_dir: Path | None = Field(default=None, description="where trees are made; default: state_dir/trees")
+    log_format: str = Field(default="json", pattern="^(json|text)$", description="json or text")
+
+    @field_validator("repositories", mode="before")
+    @classmethod
+    def _repositories(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        names = frozenset(part.strip().lower() for part in value.split(",") if part.strip())
+        if bad := sorted(n for n in names if n.count("/") != 1 or n.startswith("/") or n.endswith("/")):
+            raise ValueError(f"{bad[0]!r} is not owner/name")
+        return names
+
+    @field_validator("pass_env", mode="before")
+    @classmethod
+    def _names(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
+    @field_validator("sandbox_tools", mode="before")
+    @classmethod
+    def _paths(cls, value: object) -> object:
+        return tuple(Path(part) for part in value.split(os.pathsep) if part) if isinstance(value, str) else value
+
+    @field_validator("private_key", mode="after")
+    @classmethod
+    def _key(cls, value: SecretStr) -> SecretStr:
+        text = value.get_secret_value()
+        if "PRIVATE KEY" not in text:
+            try:
+                text = Path(text).read_text("utf-8")
+            except OSError as error:
+                raise ValueError(f"neither PEM text nor a readable file: {error.strerror}") from None
+        if "PRIVATE KEY" not in text:
+            raise ValueError("the file holds no PEM private key")
+        # Variables often carry the line breaks as two characters.
+        return SecretStr(text.replace("\\n", "\n"))
+
+    @field_validator("state_dir", "iris_command", "iris_config", "work_dir", mode="after")
+    @classmethod
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value.absolute() if value else None
+
+    @model_validator(mode="after")
+    def _one_way_to_iris(self) -> Settings:
+        if (self.iris_controller_url is None) == (self.iris_config is None):
+            raise ValueError(f"set exactly one of {PREFIX}IRIS_CONTROLLER_URL and {PREFIX}IRIS_CONFIG")
+        return self
+
+    @property
+    def trees_dir(self) -> Path:
+        return self.work_dir or self.state_dir / "trees"
+
+
+class MissingSettings(Exception):
+    """Everything wrong with the environment at once; the text is for the operator's terminal."""
+
+
+def load_settings() -> Settings:
+    """Read the environment. Raises MissingSettings listing each variable that is missing or wrong, and what it is."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [_line(item["loc"], item["type"], str(item["msg"])) for item in error.errors()]
+    raise MissingSettings("perf-gate cannot start; set these environment variables:\n" + "\n".join(lines))
+
+
+def _line(loc: tuple[int | str, ...], kind: str, message: str) -> str:
+    if not loc:
+        return f"  {message.removeprefix('Value error, ')}"
+    field = str(loc[0])
+    description = Settings.model_fields[field].description if field in Settings.model_fields else ""
+    problem = "missing" if kind == "missing" else message.removeprefix("Value error, ")
+    return f"  {PREFIX}{field.upper()}: {problem} ({description})"
