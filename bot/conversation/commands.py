@@ -1,0 +1,213 @@
+"""What people may say to the bot: Markdown in, one of a closed union out. Nobody downstream sees raw text.
+
+A mention counts only in running text: markdown-it-py decides, so code, fences, quotes, headings, links and HTML never
+command. The words after the mention, to the end of that line, are the command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Literal
+
+import msgspec
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+MaxGate = Literal["skip", "1", "2", "3"]
+MAX_GATES: tuple[MaxGate, ...] = ("skip", "1", "2", "3")
+
+
+class Assess(msgspec.Struct, frozen=True, tag="assess"):
+    """A bare mention, or `assess`: read the diff, propose a max_gate, ask."""
+
+
+class Help(msgspec.Struct, frozen=True, tag="help"):
+    """Say what can be said."""
+
+
+class Go(msgspec.Struct, frozen=True, tag="go"):
+    """Run the gate, up to `max_gate` where one is named, else up to the proposed one."""
+
+    max_gate: MaxGate | None = None
+    reason: str = ""
+
+
+class Skip(msgspec.Struct, frozen=True, tag="skip"):
+    """Waive the gate."""
+
+    reason: str = ""
+
+
+class Continue(msgspec.Struct, frozen=True, tag="continue"):
+    """Climb on after a warning."""
+
+
+class Retry(msgspec.Struct, frozen=True, tag="retry"):
+    """Begin a new run."""
+
+
+class Stop(msgspec.Struct, frozen=True, tag="stop"):
+    """End the run, and its ferry where one is out."""
+
+
+class Status(msgspec.Struct, frozen=True, tag="status"):
+    """Say where the run is."""
+
+
+Command = Assess | Help | Go | Skip | Continue | Retry | Stop | Status
+
+
+class Misunderstood(msgspec.Struct, frozen=True, tag="misunderstood"):
+    """Addressed to the bot, but not a command: `problem` is a sentence for the reply."""
+
+    problem: str
+
+
+Said = Command | Misunderstood
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the grammar: the parser, `help` and the README's table are made from these."""
+
+    usage: str
+    meaning: str
+    who: str
+
+
+GRAMMAR: dict[str, Entry] = {
+    "": Entry("", "read the diff, propose a max_gate and ask", "go"),
+    "assess": Entry("assess", "the same, in a word", "go"),
+    "go": Entry("go [max_gate=skip|1|2|3]", "run the gate for the commit shown", "go"),
+    "max_gate": Entry("max_gate=skip|1|2|3 [because …]", "run with another ceiling", "override"),
+    "skip": Entry("skip [because …]", "waive the gate", "skip"),
+    "continue": Entry("continue", "climb on after a warning", "go"),
+    "retry": Entry("retry", "begin a new run after an end", "go"),
+    "stop": Entry("stop", "end the run; a live ferry asks once more", "stop"),
+    "status": Entry("status", "say where the run is", "anyone"),
+    "help": Entry("help", "show this table", "anyone"),
+}
+
+_REASON = re.compile(r"\s*(?:—|--|\bbecause\b|\breason\s*=)\s*", re.IGNORECASE)
+_MAX_GATE = re.compile(r"max[_-]?gate\s*=\s*([A-Za-z0-9]+)", re.IGNORECASE)
+_SIGNATURE = re.compile(r"^-- ?$")
+
+
+def parse_comment(body: str, mention: str = "perf-gate") -> Said | None:
+    """What this comment says to the bot, or None where it is not addressed."""
+    said = [words for line in _lines(body) for words in _addressed(line, mention)]
+    if not said:
+        return None
+    commands = [_command(words) for words in said]
+    if len(commands) > 1 and len(set(commands)) > 1:
+        return Misunderstood("one comment can hold one command, and this one holds several; nothing was done")
+    return commands[0]
+
+
+def parse_bare(body: str) -> Said | None:
+    """`go` or `max_gate=N [reason]` as the whole comment: counts while the bot waits for that answer."""
+    text = " ".join(body.split())
+    if text.lower().rstrip(".!") == "go":
+        return Go()
+    if _MAX_GATE.match(text):
+        return _command(text)
+    return None
+
+
+def _lines(body: str) -> Iterator[str]:
+    """The lines of running text, in order, up to an e-mail signature."""
+    quoted = heading = 0
+    for token in _markdown().parse(body):
+        if token.type == "blockquote_open":
+            quoted += 1
+        elif token.type == "blockquote_close":
+            quoted -= 1
+        elif token.type in ("heading_open", "heading_close"):
+            heading += token.nesting
+        elif token.type == "inline" and not quoted and not heading:
+            for line in _running_text(token.children or []).split("\n"):
+                if _SIGNATURE.match(line):
+                    return
+                yield line
+
+
+def _running_text(tokens: list[Token]) -> str:
+    parts, linked = [], 0
+    for token in tokens:
+        if token.type in ("link_open", "link_close"):
+            linked += token.nesting
+        elif token.type in ("softbreak", "hardbreak"):
+            parts.append("\n")
+        elif token.type == "text" and not linked:
+            parts.append(token.content)
+        else:
+            # Something stood here that is not text: keep words on both sides apart and unaddressed.
+            parts.append(" ￼ " if token.type in ("code_inline", "image", "html_inline") else "")
+    return "".join(parts)
+
+
+def _addressed(line: str, mention: str) -> Iterator[str]:
+    starts = list(_mention(mention).finditer(line))
+    for index, match in enumerate(starts):
+        end = starts[index + 1].start() if index + 1 < len(starts) else len(line)
+        yield line[match.end() : end].strip(" \t:,")
+
+
+def _command(words: str) -> Said:
+    asked, *reasons = _REASON.split(words, maxsplit=1)
+    reason = reasons[0].strip() if reasons else ""
+    word = asked.split()[0].lower().rstrip(".!?,:") if asked.split() else ""
+    if _MAX_GATE.match(asked):
+        return _go(asked, "" if reason else _MAX_GATE.sub("", asked, count=1).strip(" ,"), reason)
+    rest = asked[len(word) :].strip(" .!?,:")
+    if word == "go":
+        return _go(rest, _MAX_GATE.sub("", rest, count=1).strip(" ,"), reason)
+    if word == "skip":
+        return Skip(reason or rest)
+    simple: dict[str, Command] = {
+        "": Assess(),
+        "assess": Assess(),
+        "help": Help(),
+        "continue": Continue(),
+        "retry": Retry(),
+        "stop": Stop(),
+        "status": Status(),
+    }
+    if word in simple and not rest:
+        return simple[word]
+    if word in simple:
+        return Misunderstood(f"`{word}` takes nothing after it, so nothing was done")
+    return _unknown(word)
+
+
+def _go(text: str, trailing: str, reason: str) -> Said:
+    match = _MAX_GATE.search(text)
+    if match is None:
+        return Go(None, reason) if not trailing else Misunderstood("after `go` only `max_gate=skip|1|2|3` can stand")
+    value = match[1].lower()
+    for gate in MAX_GATES:
+        if gate == value:
+            return Go(gate, reason or trailing)
+    return Misunderstood("`max_gate` is one of skip, 1, 2 and 3")
+
+
+def _unknown(word: str) -> Misunderstood:
+    shown = re.sub(r"[^a-z0-9_=-]", "", word)[:30]
+    close = get_close_matches(shown, [name for name in GRAMMAR if name], n=1)
+    hint = f"; did you mean `{close[0]}`?" if close else ""
+    return Misunderstood(f"`{shown}` is not a command{hint}" if shown else "this is not a command")
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": True}).enable("table")
+
+
+@cache
+def _mention(name: str) -> re.Pattern[str]:
+    # GitHub's names hold letters, digits and hyphens: `@perf-gate-bot` is someone else, and so is `me@perf-gate`.
+    return re.compile(rf"(?<![\w@/.-])@{re.escape(name)}(?:\[bot\])?(?![\w/-]|\.\w)", re.IGNORECASE)

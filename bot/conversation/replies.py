@@ -1,0 +1,135 @@
+"""Every short sentence the bot says back, as pure functions. Golden files pin them.
+
+What is drawn from a whole run, the question and the canonical comment, is in `bot.comment`: conversation knows no runs.
+"""
+
+from __future__ import annotations
+
+from bot.conversation.commands import GRAMMAR
+
+_READS_ALOUD = {
+    "assessing": "reading the diff",
+    "awaiting_reviewer": "waiting for an answer to the question above",
+    "preparing": "checking out",
+    "testing": "running lint, types and tests",
+    "locating_baseline": "looking for the scheduled baseline",
+    "queued": "waiting for the tier's slot",
+    "submitting": "submitting the ferry",
+    "ferrying": "watching the ferry",
+    "collecting": "collecting the ferry's perf report",
+    "comparing": "comparing the two reports",
+    "awaiting_escalation": "waiting for `continue` after a warning",
+}
+
+
+def short(sha: str) -> str:
+    return f"`{sha[:10]}`" if sha else "the head commit"
+
+
+def state_read_aloud(state: str) -> str:
+    return _READS_ALOUD.get(state, state.replace("_", " "))
+
+
+def help_table() -> str:
+    rows = [
+        f"| {_code(f'@perf-gate {entry.usage}'.strip())} | {entry.meaning} | {_who(entry.who)} |"
+        for entry in GRAMMAR.values()
+    ]
+    table = "\n".join(["| Say | and the bot will | Who may |", "|---|---|---|", *rows])
+    return (
+        f"🤖 What can be said to me:\n\n{table}\n\nWhile I wait for an answer, a bare `go` or `max_gate=N` is enough."
+    )
+
+
+def _code(text: str) -> str:
+    # A pipe ends a table cell even inside a code span, unless it is escaped.
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def _who(family: str) -> str:
+    return "anyone" if family == "anyone" else "write access"
+
+
+def misunderstood(problem: str) -> str:
+    return f"😕 {problem[:1].upper()}{problem[1:]}. `@perf-gate help` shows what can be said."
+
+
+def denied(needed: str) -> str:
+    return (
+        f"Thanks, but this command needs `{needed}` access to the repository, which I could not find for you. "
+        "A maintainer can give the same command, and then it counts."
+    )
+
+
+def closed() -> str:
+    return "This pull request is closed, so nothing new is run for it. Reopen it and ask again."
+
+
+def no_run() -> str:
+    return "There is no run for this pull request yet. `@perf-gate` starts one."
+
+
+def status(state: str, head_sha: str) -> str:
+    return f"The run for {short(head_sha)} is {state_read_aloud(state)}; the perf gate comment has the details."
+
+
+def already(state: str, head_sha: str) -> str:
+    return (
+        f"There is a run for {short(head_sha)} already: {state_read_aloud(state)}. "
+        "`@perf-gate stop` ends it, then a new one can begin."
+    )
+
+
+def stale_go(shown: str, head: str) -> str:
+    return (
+        f"The question was about {short(shown)}, but the head is now {short(head)}. "
+        "Nothing was run; I read the new diff and ask again."
+    )
+
+
+def superseded(head: str) -> str:
+    return f"the head moved to {short(head)}"
+
+
+def author_cannot_waive(chosen: str, proposed: str) -> str:
+    return (
+        f"`{chosen}` is less than the proposed `{proposed}`, and the author of a pull request cannot weaken its own "
+        "gate. Another person with write access can."
+    )
+
+
+def override(actor: str, chosen: str, reason: str) -> str:
+    """The line recorded in the rationale (seed 002, step 1a); the reason is kept verbatim."""
+    return f"reviewer override by {actor}: max_gate={chosen}" + (f" — {reason}" if reason else "")
+
+
+def nothing_to_continue() -> str:
+    return "There is no warning to continue from."
+
+
+def nothing_to_stop() -> str:
+    return "There is no run to stop."
+
+
+def stopped_by(actor: str) -> str:
+    return f"stopped by {actor}"
+
+
+def confirm_stop(spent_seconds: float, wall_seconds: float) -> str:
+    return (
+        f"The ferry has run for {_minutes(spent_seconds)} of about {_minutes(wall_seconds)}, which would be lost. "
+        "Say `@perf-gate stop` once more to stop it."
+    )
+
+
+def closed_run(merged: bool) -> str:
+    return "the pull request was merged" if merged else "the pull request was closed"
+
+
+def nobody_answered(days: int) -> str:
+    return f"nobody answered within {days} days"
+
+
+def _minutes(seconds: float) -> str:
+    whole = round(seconds / 60)
+    return f"{whole // 60} h {whole % 60} min" if whole >= 60 else f"{whole} min"

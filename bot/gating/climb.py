@@ -1,0 +1,176 @@
+"""The run's own way up the ladder: from the assessment to a verdict, one outcome at a time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from bot.gating.draft import Draft
+from bot.gating.events import (
+    Asked,
+    Assessed,
+    BaselineFound,
+    BaselineMissing,
+    CannotAssess,
+    Collected,
+    Compared,
+    PreflightFailed,
+    Submitted,
+    Watched,
+)
+from bot.gating.model import Attempt, GateRun, MaxGate
+from bot.gating.states import RunState
+
+# DESIGN "The run": how long the bot waits for a human.
+REVIEWER_PATIENCE = timedelta(days=14)
+ESCALATION_PATIENCE = timedelta(days=7)
+
+
+def assessed(draft: Draft, event: Assessed) -> None:
+    assessment, run = event.assessment, draft.run
+    draft.set(head_sha=event.head_sha)
+    proposed: MaxGate = assessment.max_gate if assessment.in_scope else "1"
+    draft.change(
+        head_sha=event.head_sha,
+        merge_base=event.merge_base,
+        base_ref=event.base_ref,
+        is_fork=event.is_fork,
+        config_sha=event.config_sha,
+        config=event.config,
+        plan=event.plan,
+        assessment=assessment,
+        proposed=run.requested or proposed,
+        head_moved_to="",
+    )
+    forced = run.requested is not None and run.requested != "skip"
+    if not assessment.in_scope and not assessment.flagged and not forced:
+        draft.end(RunState.out_of_scope, assessment.rationale)
+        return
+    draft.enter(RunState.awaiting_reviewer)
+    draft.run_effect("ask")
+    draft.expire_after(REVIEWER_PATIENCE)
+
+
+def cannot_assess(draft: Draft, event: CannotAssess) -> None:
+    draft.change(head_sha=event.head_sha)
+    draft.end(RunState.stuck, event.reason)
+
+
+def asked(draft: Draft, event: Asked) -> None:
+    draft.change(question_id=event.comment_id)
+
+
+def prepare(draft: Draft) -> None:
+    """The reviewer's word is given: from here on nothing is asked until something is found."""
+    draft.cancel_expiry()
+    draft.enter(RunState.preparing)
+    draft.run_effect("prepare")
+
+
+def prepared(draft: Draft) -> None:
+    draft.enter(RunState.testing)
+    draft.run_effect("preflight")
+
+
+def preflight_failed(draft: Draft, event: PreflightFailed) -> None:
+    draft.change(failed_command=event.command)
+    draft.end(RunState.halted)
+
+
+def begin_gate(draft: Draft, number: int) -> None:
+    draft.change(gates=(*draft.run.gates, GateRun(number)))
+    draft.enter(RunState.locating_baseline)
+    draft.effect("locate", {"run_id": draft.run.id, "gate": number}, scope=draft.run.id)
+
+
+def begin_first_gate(draft: Draft) -> None:
+    # Gate 1 always runs first, whatever the ceiling (seed 002).
+    begin_gate(draft, draft.run.plan[0].number)
+
+
+def baseline_found(draft: Draft, event: BaselineFound) -> None:
+    draft.change_gate(baseline=event.baseline, attempts=(Attempt(number=1),))
+    draft.enter(RunState.queued)
+    draft.acquire_tier()
+
+
+def baseline_missing(draft: Draft, event: BaselineMissing) -> None:
+    draft.end(RunState.stuck, event.reason)
+
+
+def slot_granted(draft: Draft) -> None:
+    draft.enter(RunState.submitting)
+    draft.attempt_effect("submit")
+
+
+def submitted(draft: Draft, event: Submitted) -> None:
+    draft.change_attempt(job_id=event.job_id, submitted_at=draft.now)
+    draft.enter(RunState.ferrying)
+    if draft.run.stop_requested_by:
+        draft.attempt_effect("stop_ferry")
+    else:
+        draft.check_after(draft.run.plan_of(event.gate).first_check_seconds)
+
+
+def check_due(draft: Draft) -> None:
+    draft.attempt_effect("watch")
+
+
+def watched(draft: Draft, event: Watched) -> None:
+    seen, attempt = event.seen, draft.run.gates[-1].attempts[-1]
+    # What the machine itself pinned stays; the look at the cluster fills in the rest.
+    now = replace(seen, number=attempt.number, job_id=attempt.job_id, submitted_at=attempt.submitted_at)
+    if now != attempt:
+        draft.change_gate(attempts=(*draft.run.gates[-1].attempts[:-1], now))
+        draft.publish()
+    if event.ended:
+        draft.release_tier()
+        draft.enter(RunState.collecting)
+        draft.attempt_effect("collect")
+    else:
+        draft.check_after(draft.run.plan_of(event.gate).check_every_seconds)
+
+
+def collected(draft: Draft, event: Collected) -> None:
+    draft.change_attempt(report=event.report)
+    draft.enter(RunState.comparing)
+    draft.attempt_effect("compare")
+
+
+def compared(draft: Draft, event: Compared) -> None:
+    draft.change_attempt(judgement=event.judgement)
+    draft.reason = f"gate {event.gate}: {event.judgement.verdict}"
+    verdict, following = event.judgement.verdict, next_gate(draft)
+    if verdict == "pass" and following is not None:
+        begin_gate(draft, following)
+    elif verdict == "pass":
+        draft.end(RunState.passed)
+    elif verdict == "warn" and following is not None:
+        draft.enter(RunState.awaiting_escalation)
+        draft.expire_after(ESCALATION_PATIENCE)
+    elif verdict == "warn":
+        draft.end(RunState.warned)
+    elif verdict == "fail":
+        draft.end(RunState.failed)
+    elif verdict == "inconclusive":
+        draft.end(RunState.inconclusive)
+    else:
+        draft.end(RunState.stuck, _why_not_comparable(draft, event))
+
+
+def next_gate(draft: Draft) -> int | None:
+    """The next rung this run may climb, or None. A closed pull request climbs no further."""
+    run = draft.run
+    if not draft.pr.is_open or run.max_gate is None or run.max_gate == "skip":
+        return None
+    ceiling, now = int(run.max_gate), run.gates[-1].number
+    return next((plan.number for plan in run.plan if now < plan.number <= ceiling), None)
+
+
+def _why_not_comparable(draft: Draft, event: Compared) -> str:
+    attempt = draft.run.gates[-1].attempts[-1]
+    why = "; ".join(event.judgement.reasons)
+    if attempt.ferry_state and attempt.ferry_state != "succeeded":
+        return f"the treatment ferry ended {attempt.ferry_state}, so there is nothing to compare: {why}"
+    return f"the two reports cannot be compared: {why}"

@@ -1,0 +1,136 @@
+"""GitHub's deliveries, read: which pull request hears of one, and as what. Pure; the body is verified and parsed JSON.
+
+Documents: https://docs.github.com/en/webhooks/webhook-events-and-payloads (issue_comment, pull_request).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
+from bot.gating.events import Closed, Event, HeadMoved, Mentioned, Reopened
+from bot.gating.model import Place
+
+_PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
+_MAY_BE_BARE = re.compile(r"\s*(go\b|max[_-]?gate\s*=)", re.IGNORECASE)
+
+
+class _User(msgspec.Struct):
+    login: str
+    type: str = "User"
+
+
+class _Repository(msgspec.Struct):
+    id: int
+    full_name: str
+
+
+class _Installation(msgspec.Struct):
+    id: int
+
+
+class _Comment(msgspec.Struct):
+    id: int
+    body: str | None
+    user: _User | None
+
+
+class _Issue(msgspec.Struct):
+    number: int
+    user: _User | None
+    pull_request: msgspec.Raw | None = None
+
+
+class _Head(msgspec.Struct):
+    sha: str
+
+
+class _Pull(msgspec.Struct):
+    number: int
+    user: _User | None
+    head: _Head
+    merged: bool | None = False
+
+
+class _Envelope(msgspec.Struct):
+    action: str = ""
+    repository: _Repository | None = None
+    installation: _Installation | None = None
+    comment: _Comment | None = None
+    issue: _Issue | None = None
+    pull_request: _Pull | None = None
+
+
+_decode = msgspec.json.Decoder(_Envelope).decode
+
+
+def worth_keeping(event: str, body: bytes, mention: str) -> bool:
+    """Whether a delivery's body may matter; of all others the GUID is enough. Cheap; in doubt it keeps."""
+    if event == "issue_comment":
+        if f"@{mention}".encode() in body.lower():
+            return True
+        try:
+            comment = _decode(body).comment
+        except msgspec.MsgspecError:
+            return False
+        return comment is not None and bool(_MAY_BE_BARE.match(comment.body or ""))
+    if event == "pull_request":
+        try:
+            return _decode(body).action in _PULL_ACTIONS
+        except msgspec.MsgspecError:
+            return False
+    return False
+
+
+def route(event: str, body: bytes, mention: str, repositories: Collection[str]) -> Sequence[tuple[str, Event]]:
+    """The events this delivery means, each with its aggregate's key. Raises msgspec.MsgspecError on a wrong shape."""
+    envelope = _decode(body)
+    if envelope.repository is None or envelope.installation is None:
+        return ()
+    if envelope.repository.full_name.lower() not in repositories:
+        return ()
+    heard = _comment(envelope, mention) if event == "issue_comment" else _pull(envelope)
+    return () if heard is None else ((heard.place.key, heard),)
+
+
+def _comment(envelope: _Envelope, mention: str) -> Mentioned | None:
+    comment, issue = envelope.comment, envelope.issue
+    if envelope.action != "created" or comment is None or issue is None or issue.pull_request is None:
+        return None
+    # Bots never command, this App itself least of all (its own comments come back as deliveries).
+    if comment.user is None or comment.user.type != "User":
+        return None
+    body = comment.body or ""
+    said, bare = parse_comment(body, mention), False
+    if said is None:
+        said, bare = parse_bare(body), True
+    if said is None or (bare and isinstance(said, Misunderstood)):
+        return None
+    place = _place(envelope, issue.number, issue.user)
+    return Mentioned(place, comment.id, comment.user.login, said, bare)
+
+
+def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | None:
+    pull = envelope.pull_request
+    if pull is None:
+        return None
+    place = _place(envelope, pull.number, pull.user)
+    if envelope.action == "synchronize":
+        return HeadMoved(place, pull.head.sha)
+    if envelope.action == "closed":
+        return Closed(place, bool(pull.merged))
+    if envelope.action == "reopened":
+        return Reopened(place)
+    return None
+
+
+def _place(envelope: _Envelope, number: int, author: _User | None) -> Place:
+    repository, installation = envelope.repository, envelope.installation
+    assert repository is not None, "checked by route"  # noqa: S101
+    assert installation is not None, "checked by route"  # noqa: S101
+    # A deleted account's pull request has no user.
+    login = author.login if author else "ghost"
+    return Place(installation.id, repository.id, repository.full_name, number, login)

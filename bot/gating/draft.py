@@ -1,0 +1,164 @@
+"""A step in the making: the next state and the effects asked for so far. Mutable inside one `step`, never outside."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
+from bot.gating.events import CheckDue, Event, Expired, SlotGranted
+from bot.gating.model import Attempt, EarlierRun, GateRun, PullRequest, Run
+from bot.gating.states import RunState
+
+
+class Draft:
+    """Collects what a transition will hold. `run` is the current run and must exist where a method speaks of it."""
+
+    def __init__(self, pr: PullRequest, now: datetime) -> None:
+        self.pr = pr
+        self.now = now
+        self.reason = ""
+        self._effects: list[EffectRequest] = []
+        self._revoke: list[str] = []
+        self._timers: list[Timer[Event]] = []
+        self._cancel: list[str] = []
+        self._release: list[str] = []
+        self._acquire: list[SlotRequest[Event]] = []
+
+    @property
+    def run(self) -> Run:
+        assert self.pr.run is not None, "a handler asked for the run of a pull request that has none"  # noqa: S101
+        return self.pr.run
+
+    def transition(self) -> Transition[PullRequest, Event]:
+        return Transition(
+            state=self.pr,
+            effects=tuple(self._effects),
+            revoke=tuple(self._revoke),
+            timers=tuple(self._timers),
+            cancel_timers=tuple(self._cancel),
+            release=tuple(self._release),
+            acquire=tuple(self._acquire),
+            reason=self.reason,
+        )
+
+    # ---- the aggregate
+
+    def set(self, **fields: Any) -> None:
+        self.pr = replace(self.pr, **fields)
+
+    def change(self, **fields: Any) -> None:
+        """Change fields of the current run."""
+        self.set(run=replace(self.run, **fields))
+
+    def enter(self, state: RunState, **fields: Any) -> None:
+        self.reason = self.reason or f"{self.run.state} → {state}"
+        self.change(state=state, since=self.now, **fields)
+        self.publish()
+
+    def change_gate(self, **fields: Any) -> None:
+        gates = self.run.gates
+        self.change(gates=(*gates[:-1], replace(gates[-1], **fields)))
+
+    def change_attempt(self, **fields: Any) -> None:
+        attempts = self.run.gates[-1].attempts
+        self.change_gate(attempts=(*attempts[:-1], replace(attempts[-1], **fields)))
+
+    def begin_run(self, asked_by: str, requested: str | None = None) -> None:
+        """Start anew; the run before it (ended) stays in view as a line."""
+        before, place = self.pr.run, self.pr.place
+        assert place is not None, "a run begins only by a mention, which names its place"  # noqa: S101
+        ordinal = 1
+        if before is not None:
+            ordinal = before.ordinal + 1
+            line = EarlierRun(before.id, before.state, before.head_sha, before.since)
+            self.set(earlier=(*self.pr.earlier[-9:], line))
+        run = Run(
+            id=f"{place.repository_id}-{place.number}-{ordinal}",
+            ordinal=ordinal,
+            state=RunState.assessing,
+            since=self.now,
+            asked_by=asked_by,
+            requested=requested,  # type: ignore[arg-type]  # a MaxGate, from the command union
+        )
+        self.set(run=run)
+        self.reason = f"run {run.id} begins, asked for by {asked_by}"
+        self.run_effect("assess")
+        self.publish()
+
+    def end(self, state: RunState, reason: str = "") -> None:
+        """Finish the run: nothing of it acts any more, but its trees are removed and its comment is updated."""
+        run = self.run
+        self._revoke.append(run.id)
+        self._cancel += [f"check:{run.id}", f"expiry:{run.id}"]
+        if run.gate is not None and run.attempt is not None:
+            self._release.append(holder(run, run.gate, run.attempt))
+        self.enter(state, reason=reason)
+        self.effect("cleanup", {"run_id": run.id}, scope=f"{run.id}/end")
+
+    # ---- effects
+
+    def effect(
+        self, kind: str, payload: dict[str, Any], *, scope: str = "", coalesce: str = "", due: datetime | None = None
+    ) -> None:
+        place = self.pr.place
+        assert place is not None, "an effect needs the place a delivery named"  # noqa: S101
+        sequence = self.pr.sequence + 1
+        self.set(sequence=sequence)
+        self._effects.append(
+            EffectRequest(
+                id=f"{place.key}#{sequence}:{kind}",
+                kind=kind,
+                payload=payload,
+                scope=scope,
+                partition=str(place.installation_id),
+                coalesce=coalesce,
+                due=due,
+            )
+        )
+
+    def run_effect(self, kind: str) -> None:
+        """An effect of the run as a whole, revoked when the run ends."""
+        self.effect(kind, {"run_id": self.run.id}, scope=self.run.id)
+
+    def attempt_effect(self, kind: str) -> None:
+        """An effect of the gate and attempt that run now."""
+        gate, attempt = self.run.gates[-1], self.run.gates[-1].attempts[-1]
+        payload = {"run_id": self.run.id, "gate": gate.number, "attempt": attempt.number}
+        self.effect(kind, payload, scope=self.run.id)
+
+    def publish(self) -> None:
+        self.effect("publish", {}, coalesce="publish")
+
+    def reply(self, comment_id: int, text: str) -> None:
+        self.effect("reply", {"comment_id": comment_id, "text": text})
+
+    # ---- timers and slots
+
+    def check_after(self, seconds: float) -> None:
+        gate, attempt = self.run.gates[-1], self.run.gates[-1].attempts[-1]
+        event = CheckDue(self.run.id, gate.number, attempt.number)
+        self._timers.append(Timer(f"check:{self.run.id}", self.now + timedelta(seconds=seconds), event))
+
+    def expire_after(self, wait: timedelta) -> None:
+        event = Expired(self.run.id, self.now)
+        self._timers.append(Timer(f"expiry:{self.run.id}", self.now + wait, event))
+
+    def cancel_expiry(self) -> None:
+        self._cancel.append(f"expiry:{self.run.id}")
+
+    def acquire_tier(self) -> None:
+        gate, attempt = self.run.gates[-1], self.run.gates[-1].attempts[-1]
+        granted = SlotGranted(self.run.id, gate.number, attempt.number)
+        self._acquire.append(SlotRequest(f"tier-{gate.number}", holder(self.run, gate, attempt), granted))
+
+    def release_tier(self) -> None:
+        gate = self.run.gates[-1]
+        self._release.append(holder(self.run, gate, gate.attempts[-1]))
+
+
+def holder(run: Run, gate: GateRun, attempt: Attempt) -> str:
+    """Who holds a tier's slot: unique for all time, since run ids are."""
+    return f"{run.id}/g{gate.number}/a{attempt.number}"

@@ -1,0 +1,224 @@
+"""Everything that can happen to a pull request, as the state machine hears it: a closed union.
+
+Events from effects name the run (and gate, attempt) they belong to; `step` ignores those of a run that is no longer
+current, so late and doubled outcomes do no harm.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from bot.assessment.model import Assessment
+from bot.conversation.commands import Command, Said
+from bot.gating.model import Attempt, Baseline, FailedCommand, GatePlan, Place
+from bot.verdict.model import Judgement
+
+
+class Mentioned(msgspec.Struct, frozen=True, tag=True):
+    """A person's new comment. `bare`: it holds only an answer, which counts while the bot waits for one."""
+
+    place: Place
+    comment_id: int
+    actor: str
+    said: Said
+    bare: bool = False
+
+
+class HeadMoved(msgspec.Struct, frozen=True, tag=True):
+    """The pull request got a new head (`synchronize`, or found by looking)."""
+
+    place: Place
+    head_sha: str
+
+
+class Closed(msgspec.Struct, frozen=True, tag=True):
+    place: Place
+    merged: bool
+
+
+class Reopened(msgspec.Struct, frozen=True, tag=True):
+    place: Place
+
+
+class Authorised(msgspec.Struct, frozen=True, tag=True):
+    """The permission look-up allows this command. `head_sha` is the pull request's head at that moment."""
+
+    comment_id: int
+    actor: str
+    role: str
+    command: Command
+    head_sha: str
+    is_open: bool
+
+
+class Denied(msgspec.Struct, frozen=True, tag=True):
+    """It does not; `needed` is the least role that may."""
+
+    comment_id: int
+    actor: str
+    needed: str
+
+
+class Assessed(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    head_sha: str
+    merge_base: str
+    base_ref: str
+    is_fork: bool
+    config_sha: str
+    config: str
+    plan: tuple[GatePlan, ...]
+    assessment: Assessment
+
+
+class CannotAssess(msgspec.Struct, frozen=True, tag=True):
+    """No assessment is possible: a broken configuration, no common history. `reason` is a public sentence."""
+
+    run_id: str
+    head_sha: str
+    reason: str
+
+
+class Asked(msgspec.Struct, frozen=True, tag=True):
+    """The question stands as a comment of its own."""
+
+    run_id: str
+    comment_id: int
+
+
+class Published(msgspec.Struct, frozen=True, tag=True):
+    """The canonical comment holds what was rendered; `digest` is of that text."""
+
+    comment_id: int
+    digest: str
+
+
+class Prepared(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """A step of the run found something it must not go on with (an escaping symlink, a bad flag, a missing cage)."""
+
+    run_id: str
+    reason: str
+
+
+class PreflightPassed(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+
+
+class PreflightFailed(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    command: FailedCommand
+
+
+class BaselineFound(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    gate: int
+    baseline: Baseline
+
+
+class BaselineMissing(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    gate: int
+    reason: str
+
+
+class SlotGranted(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    gate: int
+    attempt: int
+
+
+class Submitted(msgspec.Struct, frozen=True, tag=True):
+    """The ferry's job exists on the cluster: just made, or found and adopted."""
+
+    run_id: str
+    gate: int
+    attempt: int
+    job_id: str
+
+
+class Watched(msgspec.Struct, frozen=True, tag=True):
+    """One look at the ferry; `seen` carries what the cluster shows now. `ended` once the root job is terminal."""
+
+    run_id: str
+    gate: int
+    attempt: int
+    seen: Attempt
+    ended: bool
+
+
+class Collected(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    gate: int
+    attempt: int
+    report: str
+
+
+class Compared(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    gate: int
+    attempt: int
+    judgement: Judgement
+
+
+class FerryStopped(msgspec.Struct, frozen=True, tag=True):
+    run_id: str
+    gate: int
+    attempt: int
+
+
+class EffectFailed(msgspec.Struct, frozen=True, tag=True):
+    """An effect was given up. `sentence` is public; the detail is in the log."""
+
+    kind: str
+    run_id: str
+    sentence: str
+
+
+class CheckDue(msgspec.Struct, frozen=True, tag=True):
+    """Time to look at the ferry."""
+
+    run_id: str
+    gate: int
+    attempt: int
+
+
+class Expired(msgspec.Struct, frozen=True, tag=True):
+    """Nobody answered within the time the waiting state allows."""
+
+    run_id: str
+    since: datetime
+
+
+Event = (
+    Mentioned
+    | HeadMoved
+    | Closed
+    | Reopened
+    | Authorised
+    | Denied
+    | Assessed
+    | CannotAssess
+    | Asked
+    | Published
+    | Prepared
+    | Refused
+    | PreflightPassed
+    | PreflightFailed
+    | BaselineFound
+    | BaselineMissing
+    | SlotGranted
+    | Submitted
+    | Watched
+    | Collected
+    | Compared
+    | FerryStopped
+    | EffectFailed
+    | CheckDue
+    | Expired
+)

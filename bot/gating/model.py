@@ -1,0 +1,183 @@
+"""The aggregate: a pull request with its current run. Frozen values; the stored form is their JSON.
+
+Times are aware UTC datetimes, durations seconds, SHAs full 40-digit hex, reports the JSON text as collected.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from bot.assessment.model import Assessment
+from bot.gating.states import RunState
+from bot.verdict.model import Judgement
+
+MaxGate = Literal["skip", "1", "2", "3"]
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Which pull request, and through which installation it is reached."""
+
+    installation_id: int
+    repository_id: int
+    full_name: str
+    number: int
+    author: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.repository_id}/{self.number}"
+
+
+class GatePlan(msgspec.Struct, frozen=True):
+    """What the state machine needs of a gate's configuration; the whole of it stands in `Run.config`."""
+
+    number: int
+    name: str
+    wall_seconds: float
+    first_check_seconds: float
+    check_every_seconds: float
+    period_seconds: float
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """The scheduled run a gate is compared with, downloaded and pinned before any submit.
+
+    `commits_apart` counts the commits between its SHA and the head's merge base (of which `zephyr_commits_apart` touch
+    the gated package); None where git does not know the SHA.
+    """
+
+    run_id: int
+    run_url: str
+    sha: str
+    created_at: datetime
+    artifact_id: int
+    report: str
+    commits_apart: int | None = None
+    zephyr_commits_apart: int | None = None
+
+
+class StageProgress(msgspec.Struct, frozen=True):
+    """One pipeline stage as the cluster shows it. `shards_total` 0 where unknown."""
+
+    name: str
+    state: Literal["waiting", "running", "done"]
+    seconds: float
+    shards_done: int = 0
+    shards_total: int = 0
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One submission of a gate's treatment ferry. `job_name` derives from the pinned ids; `job_id` is Iris' answer."""
+
+    number: int
+    job_name: str = ""
+    job_id: str = ""
+    submitted_at: datetime | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    ferry_state: str = ""
+    error: str = ""
+    pending_reason: str = ""
+    progress: tuple[StageProgress, ...] = ()
+    report: str = ""
+    judgement: Judgement | None = None
+
+
+class GateRun(msgspec.Struct, frozen=True):
+    number: int
+    baseline: Baseline | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+    @property
+    def attempt(self) -> Attempt | None:
+        return self.attempts[-1] if self.attempts else None
+
+    @property
+    def judgement(self) -> Judgement | None:
+        return self.attempt.judgement if self.attempt else None
+
+
+class FailedCommand(msgspec.Struct, frozen=True):
+    """The preflight command that stopped a run: its words, exit code and the last lines it printed."""
+
+    command: str
+    exit_code: int
+    tail: str
+
+
+class Run(msgspec.Struct, frozen=True):
+    """One climb of the ladder for one head SHA.
+
+    `plan` is the chosen ladder, built from `config`: the repository's configuration as JSON, read from the default
+    branch at `config_sha`. `proposed` is the assessment's max_gate, `requested` the one named in the first mention,
+    `max_gate` what was let stand; `override` says who changed it and why. `reason` is the public sentence of an end
+    that needs one.
+    """
+
+    id: str
+    ordinal: int
+    state: RunState
+    since: datetime
+    asked_by: str
+    head_sha: str = ""
+    merge_base: str = ""
+    base_ref: str = ""
+    is_fork: bool = False
+    config_sha: str = ""
+    config: str = ""
+    plan: tuple[GatePlan, ...] = ()
+    assessment: Assessment | None = None
+    proposed: MaxGate = "1"
+    requested: MaxGate | None = None
+    max_gate: MaxGate | None = None
+    override: str = ""
+    approved_by: str = ""
+    question_id: int = 0
+    gates: tuple[GateRun, ...] = ()
+    failed_command: FailedCommand | None = None
+    stop_asked_by: str = ""
+    stop_requested_by: str = ""
+    head_moved_to: str = ""
+    reason: str = ""
+
+    @property
+    def gate(self) -> GateRun | None:
+        """The gate that runs or ran last."""
+        return self.gates[-1] if self.gates else None
+
+    @property
+    def attempt(self) -> Attempt | None:
+        return self.gate.attempt if self.gate else None
+
+    def plan_of(self, number: int) -> GatePlan:
+        return next(plan for plan in self.plan if plan.number == number)
+
+
+class EarlierRun(msgspec.Struct, frozen=True):
+    """What is kept in view of a run that a newer one replaced."""
+
+    id: str
+    state: RunState
+    head_sha: str
+    ended_at: datetime
+
+
+class PullRequest(msgspec.Struct, frozen=True):
+    """The aggregate and unit of serialisation. `place` is None until the first delivery names it.
+
+    `comment_id` and `comment_digest` are the canonical comment and what was last written there; `sequence` numbers
+    effects so that their ids are unique for all time.
+    """
+
+    place: Place | None = None
+    is_open: bool = True
+    head_sha: str = ""
+    run: Run | None = None
+    earlier: tuple[EarlierRun, ...] = ()
+    comment_id: int = 0
+    comment_digest: str = ""
+    revision: int = 0
+    sequence: int = 0

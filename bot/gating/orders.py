@@ -1,0 +1,139 @@
+"""Authorised commands: what each does in the state the pull request is in, and what is said where it does nothing.
+
+Only `step` calls these, with the `Authorised` event of a permission look-up: there is no other way to command.
+"""
+
+from __future__ import annotations
+
+from bot.conversation import replies
+from bot.conversation.commands import Assess, Continue, Go, Retry, Skip, Stop
+from bot.gating import climb
+from bot.gating.draft import Draft
+from bot.gating.events import Authorised
+from bot.gating.model import MaxGate
+from bot.gating.states import RunState
+
+_RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
+
+
+def obey(draft: Draft, event: Authorised) -> None:
+    """Carry out one command, or reply why not. Every command ends in exactly one visible answer."""
+    command = event.command
+    draft.set(is_open=event.is_open, head_sha=event.head_sha)
+    if not event.is_open and not isinstance(command, Stop):
+        draft.reply(event.comment_id, replies.closed())
+    elif isinstance(command, Assess):
+        _assess(draft, event)
+    elif isinstance(command, Go):
+        _go(draft, event, command)
+    elif isinstance(command, Skip):
+        _go(draft, event, Go("skip", command.reason))
+    elif isinstance(command, Continue):
+        _continue(draft, event)
+    elif isinstance(command, Retry):
+        _retry(draft, event)
+    elif isinstance(command, Stop):
+        _stop(draft, event)
+
+
+def _assess(draft: Draft, event: Authorised) -> None:
+    run = draft.pr.run
+    if run is None or run.state.ended:
+        draft.begin_run(event.actor)
+    elif run.state is RunState.awaiting_reviewer and run.head_sha != event.head_sha:
+        _begin_again(draft, event)
+    else:
+        draft.reply(event.comment_id, replies.status(run.state, run.head_sha))
+
+
+def _go(draft: Draft, event: Authorised, command: Go) -> None:
+    run = draft.pr.run
+    if run is None or run.state.ended:
+        draft.begin_run(event.actor, command.max_gate)
+    elif run.state is RunState.awaiting_reviewer:
+        _answer(draft, event, command)
+    elif run.state is RunState.awaiting_escalation and command.max_gate is None:
+        _continue(draft, event)
+    else:
+        draft.reply(event.comment_id, replies.already(run.state, run.head_sha))
+
+
+def _answer(draft: Draft, event: Authorised, command: Go) -> None:
+    run, place = draft.run, draft.pr.place
+    if run.head_sha != event.head_sha:
+        draft.reply(event.comment_id, replies.stale_go(run.head_sha, event.head_sha))
+        _begin_again(draft, event, command.max_gate)
+        return
+    chosen: MaxGate = command.max_gate or run.proposed
+    meant: MaxGate = run.assessment.max_gate if run.assessment and run.assessment.in_scope else "1"
+    weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
+    if weakens and place is not None and event.actor.lower() == place.author.lower():
+        draft.reply(event.comment_id, replies.author_cannot_waive(chosen, meant))
+        return
+    override = ""
+    if chosen != meant:
+        override = replies.override(event.actor, chosen, command.reason)
+    draft.change(max_gate=chosen, approved_by=event.actor, override=override)
+    draft.reason = f"{event.actor} answered {chosen}"
+    if chosen == "skip":
+        draft.end(RunState.waived, command.reason)
+    else:
+        climb.prepare(draft)
+
+
+def _begin_again(draft: Draft, event: Authorised, requested: MaxGate | None = None) -> None:
+    """The question was about a head that is gone: end that run quietly and ask about the new one."""
+    draft.end(RunState.stopped, replies.superseded(event.head_sha))
+    draft.begin_run(event.actor, requested)
+
+
+def _continue(draft: Draft, event: Authorised) -> None:
+    run = draft.pr.run
+    if run is None or run.state is not RunState.awaiting_escalation:
+        draft.reply(event.comment_id, replies.nothing_to_continue())
+        return
+    following = climb.next_gate(draft)
+    draft.cancel_expiry()
+    draft.reason = f"{event.actor} lets it climb on"
+    if following is None:
+        draft.end(RunState.warned)
+    else:
+        climb.begin_gate(draft, following)
+
+
+def _retry(draft: Draft, event: Authorised) -> None:
+    run = draft.pr.run
+    if run is None or run.state.ended:
+        draft.begin_run(event.actor)
+    elif run.state is RunState.awaiting_reviewer:
+        _begin_again(draft, event)
+    else:
+        draft.reply(event.comment_id, replies.already(run.state, run.head_sha))
+
+
+def _stop(draft: Draft, event: Authorised) -> None:
+    run = draft.pr.run
+    if run is None or run.state.ended:
+        draft.reply(event.comment_id, replies.nothing_to_stop())
+    elif not run.state.has_live_ferry:
+        draft.end(RunState.stopped, replies.stopped_by(event.actor))
+    elif not run.stop_asked_by:
+        # Stopping a ferry that has not crossed its wall-time is asked for twice (seed 002, "Ask before").
+        draft.change(stop_asked_by=event.actor)
+        started = run.attempt.submitted_at if run.attempt else None
+        spent = (draft.now - started).total_seconds() if started else 0.0
+        wall = run.plan_of(run.gates[-1].number).wall_seconds
+        if spent < wall:
+            draft.reply(event.comment_id, replies.confirm_stop(spent, wall))
+        else:
+            _stop_ferry(draft, event)
+    else:
+        _stop_ferry(draft, event)
+
+
+def _stop_ferry(draft: Draft, event: Authorised) -> None:
+    draft.change(stop_requested_by=event.actor)
+    draft.reason = f"{event.actor} stops the ferry"
+    draft.publish()
+    if draft.run.state is RunState.ferrying:
+        draft.attempt_effect("stop_ferry")

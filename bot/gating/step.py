@@ -1,0 +1,183 @@
+"""`step`: one event in, the next state and its effects out. Total, pure, and the only way a pull request changes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from bot.conversation import replies
+from bot.conversation.commands import Help, Misunderstood, Status
+from bot.engine.port import Transition
+from bot.gating import climb, orders
+from bot.gating.draft import Draft
+from bot.gating.events import (
+    Asked,
+    Assessed,
+    Authorised,
+    BaselineFound,
+    BaselineMissing,
+    CannotAssess,
+    CheckDue,
+    Closed,
+    Collected,
+    Compared,
+    Denied,
+    EffectFailed,
+    Event,
+    Expired,
+    FerryStopped,
+    HeadMoved,
+    Mentioned,
+    PreflightFailed,
+    PreflightPassed,
+    Prepared,
+    Published,
+    Refused,
+    Reopened,
+    SlotGranted,
+    Submitted,
+    Watched,
+)
+from bot.gating.model import PullRequest
+from bot.gating.states import RunState
+
+_WAITING = (RunState.awaiting_reviewer, RunState.awaiting_escalation)
+# Effects whose failure leaves a run where it is: the comment and the clean-up are repaired by later events.
+_HARMLESS = frozenset({"react", "reply", "publish", "cleanup"})
+
+
+def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest, Event]:
+    """Every state takes every event; what does not concern the current run changes nothing."""
+    draft = Draft(pr, now)
+    if isinstance(event, Mentioned):
+        _mentioned(draft, event)
+    elif isinstance(event, HeadMoved):
+        _head_moved(draft, event)
+    elif isinstance(event, Closed):
+        _closed(draft, event)
+    elif isinstance(event, Reopened):
+        draft.set(is_open=True)
+    elif isinstance(event, Authorised):
+        orders.obey(draft, event)
+    elif isinstance(event, Denied):
+        draft.reply(event.comment_id, replies.denied(event.needed))
+    elif isinstance(event, Published):
+        draft.set(comment_id=event.comment_id, comment_digest=event.digest, revision=pr.revision + 1)
+    elif isinstance(event, EffectFailed):
+        _effect_failed(draft, event)
+    elif pr.run is not None and pr.run.id == event.run_id and not pr.run.state.ended:
+        _of_the_run(draft, event)
+    return draft.transition()
+
+
+def _mentioned(draft: Draft, event: Mentioned) -> None:
+    run = draft.pr.run
+    if event.bare and (run is None or run.state not in _WAITING):
+        return
+    draft.set(place=event.place)
+    draft.effect("react", {"comment_id": event.comment_id, "content": "eyes"})
+    if isinstance(event.said, Misunderstood):
+        draft.reply(event.comment_id, replies.misunderstood(event.said.problem))
+    elif isinstance(event.said, Help):
+        draft.reply(event.comment_id, replies.help_table())
+    elif isinstance(event.said, Status):
+        text = replies.status(run.state, run.head_sha) if run else replies.no_run()
+        draft.reply(event.comment_id, text)
+    else:
+        # The command rides along as a whole event, so that the look-up needs nothing else.
+        said = msgspec.to_builtins(event.said)
+        draft.effect("authorise", {"comment_id": event.comment_id, "actor": event.actor, "said": said})
+
+
+def _head_moved(draft: Draft, event: HeadMoved) -> None:
+    run = draft.pr.run
+    if run is None or event.head_sha == draft.pr.head_sha:
+        return
+    draft.set(place=event.place, head_sha=event.head_sha)
+    if run.state in (RunState.halted, RunState.out_of_scope):
+        # The author answered a halt with a new commit: nobody should have to ask again (DESIGN "The run").
+        draft.begin_run(run.asked_by, run.requested)
+    elif run.head_sha and event.head_sha != run.head_sha and not run.state.ended:
+        draft.change(head_moved_to=event.head_sha)
+        draft.publish()
+
+
+def _closed(draft: Draft, event: Closed) -> None:
+    draft.set(is_open=False)
+    run = draft.pr.run
+    if run is None or run.state.ended:
+        return
+    # A ferry that is out goes on to its verdict; nothing new is submitted (DESIGN "Trust").
+    if run.state.has_live_ferry or run.state in (RunState.collecting, RunState.comparing):
+        draft.publish()
+    else:
+        draft.end(RunState.stopped, replies.closed_run(event.merged))
+
+
+def _effect_failed(draft: Draft, event: EffectFailed) -> None:
+    run = draft.pr.run
+    draft.reason = f"{event.kind} was given up: {event.sentence}"
+    if event.kind in _HARMLESS or run is None or run.id != event.run_id or run.state.ended:
+        return
+    draft.end(RunState.stuck, event.sentence)
+
+
+def _of_the_run(draft: Draft, event: Event) -> None:
+    """Outcomes and timers of the live current run; each counts only in the state that waits for it."""
+    state = draft.run.state
+    if isinstance(event, Asked):
+        climb.asked(draft, event)
+    elif isinstance(event, Refused):
+        draft.end(RunState.stuck, event.reason)
+    elif isinstance(event, Expired):
+        _expired(draft, event)
+    elif state is RunState.assessing and isinstance(event, Assessed):
+        climb.assessed(draft, event)
+    elif state is RunState.assessing and isinstance(event, CannotAssess):
+        climb.cannot_assess(draft, event)
+    elif state is RunState.preparing and isinstance(event, Prepared):
+        climb.prepared(draft)
+    elif state is RunState.testing and isinstance(event, PreflightPassed):
+        climb.begin_first_gate(draft)
+    elif state is RunState.testing and isinstance(event, PreflightFailed):
+        climb.preflight_failed(draft, event)
+    else:
+        _of_the_gate(draft, event)
+
+
+def _of_the_gate(draft: Draft, event: Event) -> None:
+    run = draft.run
+    if run.gate is None or getattr(event, "gate", None) != run.gate.number:
+        return
+    state = run.state
+    if state is RunState.locating_baseline and isinstance(event, BaselineFound):
+        climb.baseline_found(draft, event)
+    elif state is RunState.locating_baseline and isinstance(event, BaselineMissing):
+        climb.baseline_missing(draft, event)
+    if run.attempt is None or getattr(event, "attempt", None) != run.attempt.number:
+        return
+    if state is RunState.queued and isinstance(event, SlotGranted):
+        climb.slot_granted(draft)
+    elif state is RunState.submitting and isinstance(event, Submitted):
+        climb.submitted(draft, event)
+    elif state is RunState.ferrying and isinstance(event, CheckDue):
+        climb.check_due(draft)
+    elif state is RunState.ferrying and isinstance(event, Watched):
+        climb.watched(draft, event)
+    elif state is RunState.ferrying and isinstance(event, FerryStopped):
+        draft.end(RunState.stopped, replies.stopped_by(run.stop_requested_by))
+    elif state is RunState.collecting and isinstance(event, Collected):
+        climb.collected(draft, event)
+    elif state is RunState.comparing and isinstance(event, Compared):
+        climb.compared(draft, event)
+
+
+def _expired(draft: Draft, event: Expired) -> None:
+    run = draft.run
+    if event.since != run.since:
+        return
+    if run.state is RunState.awaiting_reviewer:
+        draft.end(RunState.stopped, replies.nobody_answered(climb.REVIEWER_PATIENCE.days))
+    elif run.state is RunState.awaiting_escalation:
+        draft.end(RunState.warned, replies.nobody_answered(climb.ESCALATION_PATIENCE.days))
