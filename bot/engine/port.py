@@ -1,20 +1,25 @@
 """The engine's port: a generic durable state machine with an inbox, a log, an outbox, timers and slots.
 
-The engine knows nothing of GitHub, pull requests or ferries. A `Machine` gives it meaning; `Performer`s act for it. What
-every shell guarantees, and the contract suite holds it to:
+The engine knows nothing of GitHub, pull requests or ferries. A `Machine` gives it meaning; `Performer`s act for it.
+What every shell guarantees, and the contract suite holds it to:
 
-accept     A delivery's GUID (and its body, where kept) is on disk before `accept` returns. The same GUID is accepted once.
+accept     A delivery's GUID (and its body, where kept) is on disk before `accept` returns. A GUID is accepted once.
 consume    Routing one delivery (its inbox row, the log, the new states, effects, timers, slots) is one transaction.
-advance    An event moves one aggregate at a time; `step` sees states in log order; state, log entry, effects, revocations,
-           timers and slots of a transition become visible together or not at all.
+advance    An event moves one aggregate at a time; `step` sees states in log order; state, log entry, effects,
+           revocations, timers and slots of a transition become visible together or not at all.
 claim      An effect is claimed by one performer at a time, never before its due time, never after it was revoked.
            A claim that did not end in `complete` (the process died) is claimed again: at-least-once.
+revoke     An unclaimed effect is cancelled in silence, also when an earlier attempt failed: a machine that must know
+           whether it acted does not revoke it, but waits for its end. A claimed one is told (`EffectContext.revoked`),
+           is not tried again, and always ends in an event: its outcome, or `failed` with the error or `Revoked`.
 complete   The outcome's event, and all it causes, commit together with the effect's end. An outcome for an effect that
            was revoked meanwhile is still delivered (the act may have happened), so `step` must be total.
-timers     A timer is a row with an absolute due time; it fires once at or after that time, also across restarts. Setting a
-           timer of the same name replaces it; cancelling an absent one is nothing.
-slots      A slot has at most one holder; others wait in order of asking. A grant is an event delivered in the transaction
-           that grants it. Releasing what is not held withdraws the wait instead.
+timers     A timer is a row with an absolute due time; it fires once at or after that time, also across restarts.
+           Setting a timer of the same name replaces it; cancelling an absent one is nothing.
+slots      A slot has at most one holder; others wait in order of asking. A grant is an event delivered in the
+           transaction that grants it. Releasing what is not held withdraws the wait instead.
+bugs       A `step`, `route` or codec that raises undoes its transaction. The delivery, or the event of the timer or the
+           effect, is kept, tried again a few times with growing waits, then left dead: counted, never dropped.
 """
 
 from __future__ import annotations
@@ -25,9 +30,31 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
+from bot.engine.views import LogView, Overview
+
 S = TypeVar("S")
 E = TypeVar("E")
+S_co = TypeVar("S_co", covariant=True)
+S_contra = TypeVar("S_contra", contravariant=True)
+E_co = TypeVar("E_co", covariant=True)
+E_contra = TypeVar("E_contra", contravariant=True)
 Json = Mapping[str, Any]
+
+
+class StoreError(Exception):
+    """The store could not do it: nothing was stored. `transient`: the same may succeed later (disk full, locked)."""
+
+    def __init__(self, message: str, *, transient: bool) -> None:
+        super().__init__(message)
+        self.transient = transient
+
+
+class CannotStart(Exception):
+    """The store must not be opened by this process: in use, of a newer release, or not ours. The message says which."""
+
+
+class Revoked(Exception):
+    """What `EffectPolicy.failed` hears when an effect was revoked while claimed and is therefore not tried again."""
 
 
 class Clock(Protocol):
@@ -41,7 +68,7 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One webhook delivery. `body` is None where only the GUID is worth keeping."""
+    """One webhook delivery. `body` is None where only the GUID is worth keeping: such a delivery is never routed."""
 
     guid: str
     event: str
@@ -52,9 +79,10 @@ class Delivery:
 class EffectRequest:
     """An act on the outside world, asked for by a transition.
 
-    `id` is stable and unique for all time: the same id is never inserted twice. `scope` names what a later transition may
-    revoke together (a run, an attempt). `partition` divides a lane (github-write: one at a time per installation).
-    `coalesce`: where an unclaimed effect of this aggregate with the same name waits, this one adds nothing.
+    `id` is stable and unique for all time: the same id is never inserted twice. `scope` names what a later transition
+    may revoke together (a run, an attempt). `partition` divides a lane (github-write: one at a time per installation).
+    `coalesce`: where an unclaimed effect of this aggregate with the same name waits, this one adds nothing; an untried
+    one that is due later is brought forward. `due` None: at once. `payload` is what JSON can say.
     """
 
     id: str
@@ -84,7 +112,7 @@ class SlotRequest(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class Transition(Generic[S, E]):
-    """What `step` decided. Applied atomically, in this order: state, revoke, cancel, effects, timers, release, acquire."""
+    """What `step` decided. Applied in one transaction: state, revoke, cancel, effects, timers, release, acquire."""
 
     state: S
     effects: tuple[EffectRequest, ...] = ()
@@ -129,26 +157,26 @@ class Effect:
     created_at: datetime
 
 
-@dataclass(slots=True)
-class EffectContext(Generic[S]):
+@dataclass(frozen=True, slots=True)
+class EffectContext(Generic[S_co]):
     """What a performer may ask of the engine while it acts."""
 
     clock: Clock
-    read: Callable[[], Awaitable[S]]
+    read: Callable[[], Awaitable[S_co]]
     """The aggregate's state as committed now."""
     revoked: asyncio.Event
     """Set when a transition revoked this effect after it was claimed: stop where it is safe to stop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[E]):
+class Outcome(Generic[E_co]):
     """How an effect ended well. `event` None: nothing worth telling the machine."""
 
-    event: E | None = None
+    event: E_co | None = None
 
 
-class Performer(Protocol[S, E]):
-    async def __call__(self, effect: Effect, context: EffectContext[S]) -> Outcome[E]: ...
+class Performer(Protocol[S_contra, E_co]):
+    async def __call__(self, effect: Effect, context: EffectContext[S_contra]) -> Outcome[E_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +202,8 @@ class EffectPolicy(Generic[S, E]):
     """One row of the registry: how a kind of effect is performed and what happens when it fails.
 
     An exception for which `retryable` holds is tried again, `attempts` times at most (0: without end), not before
-    its `retry_after` attribute (a timedelta) where it has one. Anything else, and exhaustion, becomes `failed(effect, error)`.
+    its `retry_after` attribute (a timedelta) where it has one. Anything else, and exhaustion, becomes the event
+    `failed(effect, error)`.
     A performer that outlives `deadline` is cancelled and counts as a retryable TimeoutError.
     """
 
@@ -188,19 +217,38 @@ class EffectPolicy(Generic[S, E]):
     backoff: Backoff = field(default_factory=Backoff)
 
 
-class Engine(Protocol[S, E]):
+class Engine(Protocol[S_co, E_contra]):
     """A running shell."""
 
     async def accept(self, delivery: Delivery) -> bool:
-        """Store durably; False when this GUID was accepted before. Raises when it could not be stored."""
+        """Store durably; False when this GUID was accepted before. Raises StoreError when it could not be stored."""
 
-    async def advance(self, key: str, event: E, *, cause: str) -> None:
-        """Deliver an event from inside the process; `cause` names where it came from in the log."""
+    async def advance(self, key: str, event: E_contra, *, cause: str) -> None:
+        """Deliver an event from inside the process; `cause` names where it came from in the log.
 
-    async def read(self, key: str) -> S | None: ...
+        Raises what `step` raised (nothing was stored then), or StoreError.
+        """
+
+    async def read(self, key: str) -> S_co | None:
+        """The aggregate's state as committed now; None where nothing was ever delivered to it."""
 
     async def run(self) -> None:
-        """Consume deliveries, fire timers and perform effects until cancelled. Returns only by cancellation or a fault."""
+        """Consume deliveries, fire timers and perform effects. Ends only by cancellation or a fault."""
 
     async def idle(self) -> None:
-        """Return when no delivery waits, no effect is due or running and no timer is due: the tests' marker."""
+        """Return when no delivery waits, no effect is due or running and no timer is due: the tests' marker.
+
+        What waits for a later time (a retry, a timer) does not count. Raises the fault that ended `run`, if one did.
+        """
+
+    async def next_due(self) -> datetime | None:
+        """When the next waiting delivery, effect or timer comes due; None where nothing waits. May be in the past."""
+
+    async def overview(self) -> Overview:
+        """All that is open now, for operators: deliveries, effects, timers, slots, undeliverable events."""
+
+    async def log(self, key: str) -> Sequence[LogView]:
+        """All an aggregate went through, oldest first."""
+
+    async def sweep(self) -> None:
+        """Forget what is old enough: GUIDs that cannot come again, payloads of effects that ended. Never the log."""

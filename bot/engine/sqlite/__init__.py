@@ -1,0 +1,5 @@
+"""The engine on SQLite."""
+
+from bot.engine.sqlite.engine import SqliteEngine
+
+__all__ = ["SqliteEngine"]

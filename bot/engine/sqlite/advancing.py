@@ -1,0 +1,122 @@
+"""Moving aggregates: load, step, write all that the transition asks for, and go on with the slots it granted."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+from typing import Generic, TypeVar
+
+from bot.engine.performing import wait_before_retry
+from bot.engine.port import Backoff, Machine, Transition
+from bot.engine.sqlite import outbox, slots, stalled, timers
+from bot.engine.sqlite.times import stored
+from bot.engine.sqlite.transaction import Savepoint, Tx
+
+S = TypeVar("S")
+E = TypeVar("E")
+logger = logging.getLogger(__name__)
+
+MOST_MOVES = 1000
+"""Events one transaction may deliver: far above any chain of grants, and an end to a machine that chases itself."""
+
+BUG_ATTEMPTS = 5
+BUG_BACKOFF = Backoff()
+"""A machine that raises will mostly raise again: a few tries, for what depends on other state, then a human."""
+
+
+class RestlessMachine(Exception):
+    """The machine's events cause each other without end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival(Generic[E]):
+    """An event on its way to an aggregate; `cause` names where it came from, for the log."""
+
+    key: str
+    event: E
+    cause: str
+
+
+class Advancing(Generic[S, E]):
+    def __init__(self, machine: Machine[S, E], lane_of: Mapping[str, str], random: Random) -> None:
+        self._machine = machine
+        self._lane_of = lane_of
+        self._random = random
+
+    def deliver(self, tx: Tx, arrivals: Iterable[Arrival[E]], now: datetime) -> None:
+        """Move the aggregates until no event is left. Raises what the machine raises: undo the transaction then."""
+        waiting = deque(arrivals)
+        for _ in range(MOST_MOVES):
+            if not waiting:
+                return
+            arrival = waiting.popleft()
+            for grant in self._move(tx, arrival, now):
+                event = self._machine.load_event(grant.event)
+                waiting.append(Arrival(grant.key, event, f"slot:{grant.slot}"))
+        raise RestlessMachine(f"{MOST_MOVES} events in one transaction, the last for {waiting[0].key}")
+
+    def deliver_stored(self, tx: Tx, key: str, event: bytes, cause: str, now: datetime) -> None:
+        """Deliver one event of the engine's own; where the machine raises, keep the event to try again."""
+        with Savepoint(tx) as savepoint:
+            self.deliver(tx, [Arrival(key, self._machine.load_event(event), cause)], now)
+        if bug := savepoint.bug():
+            logger.error("step failed, event kept", exc_info=bug, extra={"key": key, "cause": cause})
+            wait = wait_before_retry(BUG_BACKOFF, 1, None, self._random)
+            stalled.keep(tx, key, event, cause, describe(bug), now + wait)
+
+    def redeliver(self, tx: Tx, event: stalled.Stalled, now: datetime) -> None:
+        with Savepoint(tx) as savepoint:
+            self.deliver(tx, [Arrival(event.key, self._machine.load_event(event.event), event.cause)], now)
+            stalled.delivered(tx, event)
+        if bug := savepoint.bug():
+            ids = {"key": event.key, "cause": event.cause, "attempt": event.attempts + 1}
+            logger.error("step failed again", exc_info=bug, extra=ids)
+            stalled.failed(tx, event, describe(bug), self.bug_retry(event.attempts + 1, now))
+
+    def bug_retry(self, attempts: int, now: datetime) -> datetime | None:
+        """When to try again what a bug broke `attempts` times; None: never."""
+        if attempts >= BUG_ATTEMPTS:
+            return None
+        return now + wait_before_retry(BUG_BACKOFF, attempts, None, self._random)
+
+    def _move(self, tx: Tx, arrival: Arrival[E], now: datetime) -> list[slots.Grant]:
+        row = tx.connection.execute("SELECT schema, state FROM aggregates WHERE key = ?", (arrival.key,)).fetchone()
+        state = self._machine.initial(arrival.key) if row is None else self._machine.load_state(*row)
+        transition = self._machine.step(state, arrival.event, now)
+        kind, event = self._machine.dump_event(arrival.event)
+        tx.connection.execute(
+            "INSERT INTO aggregates VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+            "schema = excluded.schema, state = excluded.state, updated_at = excluded.updated_at",
+            (arrival.key, self._machine.state_schema, self._machine.dump_state(transition.state), stored(now)),
+        )
+        tx.connection.execute(
+            "INSERT INTO log (key, at, kind, event, cause, reason) VALUES (?, ?, ?, ?, ?, ?)",
+            (arrival.key, stored(now), kind, event, arrival.cause, transition.reason),
+        )
+        ids = {"key": arrival.key, "event_kind": kind, "cause": arrival.cause, "reason": transition.reason}
+        logger.info("moved by %s", kind, extra=ids)
+        return self._apply(tx, arrival.key, transition, now)
+
+    def _apply(self, tx: Tx, key: str, transition: Transition[S, E], now: datetime) -> list[slots.Grant]:
+        for scope in transition.revoke:
+            outbox.revoke(tx, key, scope, now)
+        for name in transition.cancel_timers:
+            timers.cancel_timer(tx, key, name)
+        for effect in transition.effects:
+            outbox.insert(tx, key, self._lane_of[effect.kind], effect, now)
+        for timer in transition.timers:
+            timers.set_timer(tx, key, timer.name, timer.due, self._machine.dump_event(timer.event)[1])
+        grants = [slots.release(tx, holder) for holder in transition.release]
+        for wish in transition.acquire:
+            event = self._machine.dump_event(wish.granted)[1]
+            grants.append(slots.acquire(tx, key, wish.slot, wish.holder, event))
+        return [grant for grant in grants if grant is not None]
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line for a row: its type and the beginning of its text."""
+    return f"{type(error).__name__}: {error}"[:500]

@@ -1,0 +1,187 @@
+"""The engine's transactions: what the runner asks of the database, one method for each kind of work."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Generic, TypeVar
+
+from bot.engine.performing import Broke, wait_before_retry
+from bot.engine.port import Effect, EffectPolicy, Lane, Machine, Outcome, Revoked
+from bot.engine.sqlite import inbox, outbox, stalled, timers
+from bot.engine.sqlite.advancing import Advancing, Arrival, describe
+from bot.engine.sqlite.times import loaded, stored
+from bot.engine.sqlite.transaction import Savepoint, Tx
+
+S = TypeVar("S")
+E = TypeVar("E")
+logger = logging.getLogger(__name__)
+
+_MOST_AT_ONCE = 50
+"""Items one transaction consumes: a backlog shares fsyncs, and an `accept` behind it does not wait for all of it."""
+
+_SWEEP_EVERY = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What one look at the tables gave: effects to perform, whether to look again at once, and when else."""
+
+    claimed: Sequence[Effect]
+    more: bool
+    next_due: datetime | None
+
+
+class Desk(Generic[S, E]):
+    def __init__(
+        self,
+        machine: Machine[S, E],
+        policies: Mapping[str, EffectPolicy[S, E]],
+        lanes: Sequence[Lane],
+        random: Random,
+    ) -> None:
+        self._machine = machine
+        self._policies = policies
+        self._lanes = lanes
+        self._random = random
+        self._advancing = Advancing(machine, {policy.kind: policy.lane for policy in policies.values()}, random)
+        self._swept_at: datetime | None = None
+
+    def advance(self, tx: Tx, key: str, event: E, cause: str, now: datetime) -> None:
+        self._advancing.deliver(tx, [Arrival(key, event, cause)], now)
+
+    def look(self, tx: Tx, now: datetime) -> Round:
+        """Consume deliveries, fire timers, try stalled events again, claim effects."""
+        self._sweep_sometimes(tx, now)
+        worked = 0
+        while worked < _MOST_AT_ONCE and self._work_once(tx, now):
+            worked += 1
+        claimed = outbox.claim(tx, self._lanes, now)
+        return Round(claimed, worked == _MOST_AT_ONCE, next_due(tx, now))
+
+    def _work_once(self, tx: Tx, now: datetime) -> bool:
+        if waiting := inbox.next_waiting(tx, now):
+            self._consume(tx, waiting, now)
+        elif timer := timers.take_due(tx, now):
+            self._advancing.deliver_stored(tx, timer.key, timer.event, f"timer:{timer.name}", now)
+        elif event := stalled.next_stalled(tx, now):
+            self._advancing.redeliver(tx, event, now)
+        else:
+            return False
+        return True
+
+    def _consume(self, tx: Tx, waiting: inbox.Waiting, now: datetime) -> None:
+        guid = waiting.delivery.guid
+        with Savepoint(tx) as savepoint:
+            events = self._machine.route(waiting.delivery)
+            self._advancing.deliver(tx, [Arrival(key, event, f"delivery:{guid}") for key, event in events], now)
+            inbox.handled(tx, waiting)
+        if bug := savepoint.bug():
+            ids = {"delivery": guid, "attempt": waiting.attempts + 1}
+            logger.error("delivery failed", exc_info=bug, extra=ids)
+            inbox.failed(tx, waiting, describe(bug), self._advancing.bug_retry(waiting.attempts + 1, now))
+        else:
+            logger.info("delivery handled", extra={"delivery": guid, "keys": [key for key, _ in events]})
+
+    def settle(self, tx: Tx, effect: Effect, ending: Outcome[E] | Broke, now: datetime) -> None:
+        """End an attempt: deliver the outcome, wait for another attempt, or deliver the failure."""
+        ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
+        if isinstance(ending, Outcome):
+            outbox.end(tx, effect, "done", now)
+            logger.info("effect done", extra=ids)
+            event = ending.event
+            if event is not None:
+                self._tell(tx, effect, lambda: event, now)
+            return
+        retryable = self._retryable(tx, effect, ending)
+        if retryable and outbox.is_revoked(tx, effect):
+            self._fail(tx, effect, Revoked(describe(ending.error)), now)
+        elif retryable and self._may_retry(effect):
+            policy = self._policies[effect.kind]
+            due = now + wait_before_retry(policy.backoff, effect.attempt, ending.error, self._random)
+            outbox.retry(tx, effect, describe(ending.error), due)
+            logger.warning("effect tried again at %s: %s", due.isoformat(), ending.error, extra=ids)
+        else:
+            traceback = None if retryable else ending.error
+            logger.error("effect failed: %s", ending.error, exc_info=traceback, extra=ids)
+            self._fail(tx, effect, ending.error, now)
+
+    def drop_unstarted(self, tx: Tx, effect: Effect, now: datetime) -> None:
+        """An effect revoked between its claim and its performer's first step: nobody acted."""
+        outbox.end(tx, effect, "cancelled", now)
+
+    def reclaim(self, tx: Tx, now: datetime) -> None:
+        """Take over what a dead process had claimed."""
+        again, revoked = outbox.orphans(tx)
+        for effect in again:
+            ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
+            logger.warning("effect was claimed by a process that died; it is performed again", extra=ids)
+            outbox.unclaim(tx, effect)
+        for effect in revoked:
+            self._fail(tx, effect, Revoked("the process died while the revoked effect was performed"), now)
+
+    def _retryable(self, tx: Tx, effect: Effect, broke: Broke) -> bool:
+        answer = broke.timed_out
+        with Savepoint(tx) as savepoint:
+            answer = answer or self._policies[effect.kind].retryable(broke.error)
+        if bug := savepoint.bug():
+            logger.error("nobody knows whether to try again: no", exc_info=bug, extra={"effect": effect.id})
+        return answer
+
+    def _may_retry(self, effect: Effect) -> bool:
+        attempts = self._policies[effect.kind].attempts
+        return attempts == 0 or effect.attempt < attempts
+
+    def _fail(self, tx: Tx, effect: Effect, error: BaseException, now: datetime) -> None:
+        outbox.end(tx, effect, "failed", now, describe(error))
+        self._tell(tx, effect, lambda: self._policies[effect.kind].failed(effect, error), now)
+
+    def _tell(self, tx: Tx, effect: Effect, say: Callable[[], E], now: datetime) -> None:
+        """Deliver how the effect ended. Where not even the event can be made, the effect is dead."""
+        with Savepoint(tx) as savepoint:
+            _, event = self._machine.dump_event(say())
+        if bug := savepoint.bug():
+            ids = {"effect": effect.id, "key": effect.key}
+            logger.error("the end could not be put into words; the effect is dead", exc_info=bug, extra=ids)
+            outbox.end(tx, effect, "dead", now, describe(bug))
+        else:
+            self._advancing.deliver_stored(tx, effect.key, event, f"effect:{effect.id}", now)
+
+    def _sweep_sometimes(self, tx: Tx, now: datetime) -> None:
+        if self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY:
+            self._swept_at = now
+            sweep(tx, now)
+
+
+def sweep(tx: Tx, now: datetime) -> None:
+    inbox.sweep(tx, now)
+    outbox.sweep(tx, now)
+
+
+def next_due(tx: Tx, after: datetime | None) -> datetime | None:
+    """When the next of what waits comes due, later than `after` where given."""
+    limit = -1 if after is None else stored(after)
+    dues = tx.connection.execute(
+        "SELECT (SELECT min(due) FROM deliveries WHERE status = 'waiting' AND due > :limit), "
+        "(SELECT min(due) FROM stalled WHERE NOT dead AND due > :limit), "
+        "(SELECT min(due) FROM timers WHERE due > :limit), "
+        "(SELECT min(due) FROM effects WHERE status = 'pending' AND due > :limit)",
+        {"limit": limit},
+    ).fetchone()
+    return min((loaded(due) for due in dues if due is not None), default=None)
+
+
+def is_idle(tx: Tx, now: datetime) -> bool:
+    """Nothing is due and nothing runs."""
+    (busy,) = tx.connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM deliveries WHERE status = 'waiting' AND due <= :now) "
+        "OR EXISTS (SELECT 1 FROM stalled WHERE NOT dead AND due <= :now) "
+        "OR EXISTS (SELECT 1 FROM timers WHERE due <= :now) "
+        "OR EXISTS (SELECT 1 FROM effects WHERE status = 'pending' AND due <= :now) "
+        "OR EXISTS (SELECT 1 FROM effects WHERE status = 'claimed')",
+        {"now": stored(now)},
+    ).fetchone()
+    return not busy

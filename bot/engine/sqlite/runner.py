@@ -1,0 +1,165 @@
+"""The loop of a running engine: look, perform, wait for a commit or a due time. It never polls."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Generic, TypeVar
+
+from bot.engine.performing import attempt
+from bot.engine.port import Clock, Effect, EffectContext, EffectPolicy, StoreError
+from bot.engine.sqlite import outbox
+from bot.engine.sqlite.database import Database
+from bot.engine.sqlite.desk import Desk, is_idle
+from bot.engine.sqlite.transaction import Tx
+
+S = TypeVar("S")
+E = TypeVar("E")
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+STORE_RETRY = timedelta(seconds=5)
+"""A full disk is emptied by people: soon enough for them, seldom enough for the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    task: asyncio.Task[None]
+    revoked: asyncio.Event
+
+
+class Runner(Generic[S, E]):
+    def __init__(
+        self,
+        database: Database,
+        desk: Desk[S, E],
+        policies: Mapping[str, EffectPolicy[S, E]],
+        read: Callable[[str], Awaitable[S]],
+        clock: Clock,
+        grace: timedelta,
+    ) -> None:
+        self._database = database
+        self._desk = desk
+        self._policies = policies
+        self._read = read
+        self._clock = clock
+        self._grace = grace
+        self._wake = asyncio.Event()
+        self._stirred = asyncio.Event()
+        self._running: dict[str, _Running] = {}
+        self._revoked_unstarted: set[str] = set()
+        self._active = False
+        self._fault: BaseException | None = None
+        database.committed = self._after_commit
+
+    async def run(self) -> None:
+        """Until cancelled. Performers then have `grace` to end; after that they are cancelled and handed back."""
+        if self._active:
+            raise RuntimeError("the engine runs already")
+        self._active, self._fault = True, None
+        try:
+            await self._persist(lambda tx: self._desk.reclaim(tx, self._clock.now()))
+            while self._fault is None:
+                await self._round()
+            raise self._fault
+        except asyncio.CancelledError:
+            raise
+        except BaseException as fault:
+            self._fault = fault
+            raise
+        finally:
+            await self._stop()
+            self._active = False
+            self._stir()
+
+    async def idle(self) -> None:
+        while True:
+            stirred = self._stirred
+            if self._fault is not None:
+                raise self._fault
+            if await self._database.write(lambda tx: is_idle(tx, self._clock.now()), rouses=False):
+                return
+            await stirred.wait()
+
+    async def _round(self) -> None:
+        self._wake.clear()
+        look = await self._persist(lambda tx: self._desk.look(tx, self._clock.now()), rouses=False)
+        unstarted = [effect for effect in look.claimed if not self._start(effect)]
+        for effect in unstarted:
+            await self._persist(partial(self._drop, effect))
+        self._stir()
+        if not look.more and not self._wake.is_set():
+            await self._clock.wait(self._wake, look.next_due)
+
+    def _start(self, effect: Effect) -> bool:
+        """False when the effect was revoked since its claim: its performer must not be called any more."""
+        if effect.id in self._revoked_unstarted:
+            self._revoked_unstarted.discard(effect.id)
+            return False
+        revoked = asyncio.Event()
+        task = asyncio.create_task(self._carry_out(effect, revoked), name=f"effect {effect.id}")
+        self._running[effect.id] = _Running(task, revoked)
+        task.add_done_callback(partial(self._ended, effect.id))
+        return True
+
+    async def _carry_out(self, effect: Effect, revoked: asyncio.Event) -> None:
+        logger.info("effect begins", extra={"effect": effect.id, "key": effect.key, "attempt": effect.attempt})
+        context = EffectContext(self._clock, partial(self._read, effect.key), revoked)
+        ending = await attempt(self._policies[effect.kind], effect, context)
+        await self._persist(lambda tx: self._desk.settle(tx, effect, ending, self._clock.now()))
+
+    def _drop(self, effect: Effect, tx: Tx) -> None:
+        self._desk.drop_unstarted(tx, effect, self._clock.now())
+
+    def _ended(self, effect_id: str, task: asyncio.Task[None]) -> None:
+        if (running := self._running.get(effect_id)) and running.task is task:
+            del self._running[effect_id]
+        if not task.cancelled() and (fault := task.exception()):
+            self._fault = fault
+            self._wake.set()
+
+    async def _persist(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T:
+        """Write, and try again for as long as the store's trouble may pass: what was done must be recorded."""
+        while True:
+            try:
+                return await self._database.write(work, rouses=rouses)
+            except StoreError as error:
+                if not error.transient:
+                    raise
+                logger.error("the store cannot write, trying again: %s", error)
+            await self._clock.wait(asyncio.Event(), self._clock.now() + STORE_RETRY)
+
+    async def _stop(self) -> None:
+        """The grace period is the process's, not the machine's: it runs on the event loop's own time."""
+        tasks = [running.task for running in self._running.values()]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=self._grace.total_seconds())
+            for task in late:
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+        try:
+            handed_back = await self._database.write(outbox.hand_back, rouses=False)
+        except StoreError as error:
+            logger.error("effects stay claimed until the next start: %s", error)
+        else:
+            logger.info("stopped, %d effects handed back", handed_back)
+
+    def _after_commit(self, revoked: Sequence[str], rouses: bool) -> None:
+        for effect_id in revoked:
+            if running := self._running.get(effect_id):
+                running.revoked.set()
+            else:
+                self._revoked_unstarted.add(effect_id)
+        if rouses:
+            self._wake.set()
+            self._stir()
+
+    def _stir(self) -> None:
+        """Let every `idle` look again."""
+        self._stirred.set()
+        self._stirred = asyncio.Event()

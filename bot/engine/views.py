@@ -1,0 +1,99 @@
+"""What an operator may see of an engine: plain values, the same from every shell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryView:
+    """A delivery that is not handled yet; `dead`: given up, with its last error."""
+
+    guid: str
+    event: str
+    received_at: datetime
+    attempts: int
+    error: str | None
+    due: datetime
+    dead: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EffectView:
+    """An effect that waits, runs (`claimed`) or is dead (its failure could not be told to the machine)."""
+
+    id: str
+    key: str
+    kind: str
+    lane: str
+    partition: str
+    scope: str
+    status: str
+    revoked: bool
+    attempts: int
+    due: datetime
+    last_error: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TimerView:
+    key: str
+    name: str
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SlotView:
+    """One holder (`granted`) or one that waits; in order of asking within a slot."""
+
+    slot: str
+    holder: str
+    key: str
+    granted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StalledView:
+    """An event of a timer or an effect whose `step` raised; `dead`: given up, with its last error."""
+
+    key: str
+    cause: str
+    attempts: int
+    error: str
+    due: datetime
+    dead: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogView:
+    key: str
+    at: datetime
+    kind: str
+    cause: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """Everything open at one moment. `oldest_waiting`: when the oldest unhandled delivery was received."""
+
+    deliveries: tuple[DeliveryView, ...]
+    effects: tuple[EffectView, ...]
+    timers: tuple[TimerView, ...]
+    slots: tuple[SlotView, ...]
+    stalled: tuple[StalledView, ...]
+
+    @property
+    def dead(self) -> int:
+        """What the engine gave up on and a human must look at."""
+        return (
+            sum(delivery.dead for delivery in self.deliveries)
+            + sum(effect.status == "dead" for effect in self.effects)
+            + sum(event.dead for event in self.stalled)
+        )
+
+    @property
+    def oldest_waiting(self) -> datetime | None:
+        return min((delivery.received_at for delivery in self.deliveries if not delivery.dead), default=None)
