@@ -73,7 +73,8 @@ def _parse(text: str, file: str) -> dict[str, Any]:
         return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         match = re.search(r"\(at line (\d+)", str(error))
-        line = int(match[1]) if match else None
+        # Without a number the error is "at end of document".
+        line = int(match[1]) if match else max(1, len(text.splitlines()))
         problem = re.sub(r" \(at .*\)$", "", str(error))
         raise BadConfig((ConfigError(file, line, "", f"not valid TOML: {problem}"),)) from None
 

@@ -1,0 +1,106 @@
+"""Wiring: the one place that knows every room. Settings in, a running bot out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random, SystemRandom
+
+from aiohttp import web
+
+from bot import logs
+from bot.checkout.trees import Trees
+from bot.config.settings import Settings
+from bot.effects.context import Rooms
+from bot.effects.registry import LANES, policies
+from bot.engine.clock import SystemClock
+from bot.engine.port import Clock
+from bot.engine.sqlite.engine import SqliteEngine
+from bot.gating.deliveries import worth_keeping
+from bot.gating.events import Event
+from bot.gating.machine import GateMachine
+from bot.gating.model import PullRequest
+from bot.github.adapter import GitHub
+from bot.iris.adapter import Iris
+from bot.sandbox.cage import Cage
+from bot.server.webhook import LARGEST_BODY, routes
+
+_log = logging.getLogger(__name__)
+
+GateEngine = SqliteEngine[PullRequest, Event]
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A bot that is wired up. `engine.run()` makes it act, `web` is what listens."""
+
+    engine: GateEngine
+    rooms: Rooms
+    web: web.Application
+
+
+@asynccontextmanager
+async def open_app(settings: Settings, clock: Clock | None = None, random: Random | None = None) -> AsyncIterator[App]:
+    """Open database and adapters; leaving closes them. Raises CannotStart or Fault with a sentence for the operator."""
+    clock = clock or SystemClock()
+    settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    async with (
+        GitHub.open(
+            settings.github_api_url,
+            str(settings.app_id),
+            settings.private_key.get_secret_value(),
+            clock.now,
+            write_spacing=timedelta(seconds=settings.write_spacing),
+        ) as github,
+        Iris.open(iris_settings(settings), clock.now) as iris,
+    ):
+        rooms = Rooms(settings, github, Trees(settings.trees_dir), Cage(settings.sandbox_tools), iris)
+        machine = GateMachine(settings.mention, settings.repositories)
+        async with SqliteEngine.open(
+            settings.state_dir / "perf-gate.db", machine, policies(rooms), LANES, clock, random or SystemRandom()
+        ) as engine:
+            yield App(engine, rooms, _web(settings, engine))
+
+
+def _web(settings: Settings, engine: GateEngine) -> web.Application:
+    def keep(event: str, body: bytes) -> bool:
+        return worth_keeping(event, body, settings.mention)
+
+    application = web.Application(client_max_size=LARGEST_BODY + 1)
+    secret = settings.webhook_secret.get_secret_value().encode()
+    application.add_routes(routes(secret, engine.accept, keep))
+    return application
+
+
+async def serve(settings: Settings) -> None:
+    """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again."""
+    logs.set_up(settings.log_format, (settings.webhook_secret.get_secret_value(),))
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signum, stop.set)
+    async with open_app(settings) as app:
+        runner = web.AppRunner(app.web, access_log=None, handle_signals=False)
+        await runner.setup()
+        site = web.TCPSite(runner, settings.host, settings.port)
+        await site.start()
+        _log.info("listening", extra={"host": settings.host, "port": settings.port, "at": datetime.now().astimezone()})
+        acting = asyncio.create_task(app.engine.run())
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({acting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # First no new deliveries, then no new effects; running ones get the engine's grace.
+            await runner.cleanup()
+            stopping.cancel()
+            acting.cancel()
+            results = await asyncio.gather(acting, stopping, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+    _log.info("stopped")

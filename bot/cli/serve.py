@@ -1,0 +1,34 @@
+"""`perf-gate serve`: the bot, until it is asked to stop."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from bot.config.settings import MissingSettings, load_settings
+from bot.engine.port import CannotStart
+from bot.faults import Fault
+
+
+@click.command("serve")
+def command() -> None:
+    """Listen for webhooks and gate pull requests. Settings come from PERF_GATE_* environment variables."""
+    try:
+        settings = load_settings()
+    except MissingSettings as error:
+        click.echo(str(error), err=True)
+        sys.exit(2)
+    # Imported only now: a missing setting should be told without waiting for the whole house to be built.
+    import uvloop
+
+    from bot.app import serve
+
+    try:
+        uvloop.run(serve(settings))
+    except (CannotStart, Fault) as error:
+        click.echo(f"perf-gate cannot start: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        click.echo(f"perf-gate cannot start: {error.strerror or error}", err=True)
+        sys.exit(2)

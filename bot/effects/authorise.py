@@ -1,0 +1,65 @@
+"""Who may: one permission look-up per command, by role, never by `author_association`."""
+
+from __future__ import annotations
+
+import msgspec
+
+from bot.config.load import builtin_config
+from bot.config.schema import Permissions, RepositoryConfig, Role
+from bot.conversation.commands import Command, Go, Skip, Stop
+from bot.effects.context import Context, Rooms, place_of, repo_of
+from bot.engine.port import Effect, Outcome
+from bot.faults import Fault
+from bot.gating.events import Authorised, Denied, Event
+from bot.gating.model import PullRequest
+
+_ORDER: tuple[str, ...] = ("none", "read", "triage", "write", "maintain", "admin")
+
+
+async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """Look up the actor's permission and the pull request's head as they are now."""
+    pr = await context.read()
+    place = place_of(pr)
+    comment_id, actor = int(effect.payload["comment_id"]), str(effect.payload["actor"])
+    command: Command = msgspec.convert(effect.payload["said"], Command)
+    needed = _needed(command, _permissions(pr))
+    permission = await rooms.github.permissions.of(repo_of(place), actor)
+    if not allows(permission.permission, permission.role_name, needed):
+        return Outcome(Denied(comment_id, actor, needed))
+    pull = await rooms.github.pulls.get(repo_of(place), place.number)
+    if pull is None:
+        raise Fault("GitHub does not show this pull request to me", f"{place.key} is 404", retryable=True)
+    is_open = pull.state == "open"
+    return Outcome(Authorised(comment_id, actor, permission.role_name, command, pull.head_sha, is_open))
+
+
+def allows(permission: str, role_name: str, needed: Role) -> bool:
+    """Whether a person's level reaches `needed`.
+
+    `permission` folds maintain into write and triage into read; `role_name` tells them apart, but may be the name of a
+    custom role, of which only the folded permission is known.
+    """
+    known = role_name if role_name in _ORDER else permission
+    best = max(_rank(permission), _rank(known))
+    return best >= _rank(needed)
+
+
+def _rank(level: str) -> int:
+    return _ORDER.index(level) if level in _ORDER else 0
+
+
+def _needed(command: Command, permissions: Permissions) -> Role:
+    if isinstance(command, Skip) or (isinstance(command, Go) and command.max_gate == "skip"):
+        return permissions.skip
+    if isinstance(command, Stop):
+        return permissions.stop
+    if isinstance(command, Go) and command.max_gate is not None:
+        return permissions.override
+    return permissions.go
+
+
+def _permissions(pr: PullRequest) -> Permissions:
+    """Those of the run's pinned configuration; before the first run, the built-in ones."""
+    if pr.run is None or not pr.run.config:
+        return builtin_config().permissions
+    return RepositoryConfig.model_validate_json(pr.run.config).permissions

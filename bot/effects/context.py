@@ -1,0 +1,89 @@
+"""What every performer works with: the rooms it acts through, and the run it acts for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.checkout.mirror import Mirror, Token
+from bot.checkout.trees import Trees
+from bot.config.schema import Gate, RepositoryConfig
+from bot.config.settings import Settings
+from bot.engine.port import Effect, EffectContext
+from bot.gating.model import GateRun, Place, PullRequest, Run
+from bot.github.adapter import GitHub
+from bot.github.names import RepoRef
+from bot.iris.adapter import Iris
+from bot.sandbox.cage import Cage
+
+Context = EffectContext[PullRequest]
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """The adapters of one deployment."""
+
+    settings: Settings
+    github: GitHub
+    trees: Trees
+    cage: Cage
+    iris: Iris
+    _mirrors: dict[int, Mirror] = field(default_factory=dict)
+
+    @property
+    def preflight_results(self) -> Path:
+        """Where finished preflight commands are remembered."""
+        return self.settings.state_dir / "preflight"
+
+    def mirror(self, place: Place) -> Mirror:
+        """The repository's one mirror; by id, so that it survives a rename."""
+        if place.repository_id not in self._mirrors:
+            root = self.settings.state_dir / "mirrors" / str(place.repository_id)
+            self._mirrors[place.repository_id] = Mirror(root, f"{self.settings.github_url}/{place.full_name}.git")
+        return self._mirrors[place.repository_id]
+
+    def git_token(self, place: Place) -> Token:
+        return lambda: self.github.token(place.installation_id)
+
+
+def repo_of(place: Place) -> RepoRef:
+    return RepoRef(place.installation_id, place.full_name)
+
+
+def place_of(pr: PullRequest) -> Place:
+    if pr.place is None:
+        raise AssertionError("an effect was asked for by a pull request without a place")
+    return pr.place
+
+
+def config_of(run: Run) -> RepositoryConfig:
+    """The repository's configuration as it was pinned when the run was assessed."""
+    return RepositoryConfig.model_validate_json(run.config)
+
+
+def gate_config(config: RepositoryConfig, number: int) -> Gate:
+    return next(gate for n, gate in config.gates.items() if n == number)
+
+
+async def current(effect: Effect, context: Context) -> tuple[PullRequest, Run] | None:
+    """The pull request and the run this effect belongs to; None where that run has ended or was replaced meanwhile."""
+    pr = await context.read()
+    run = pr.run
+    if run is None or run.id != effect.payload["run_id"] or run.state.ended:
+        return None
+    return pr, run
+
+
+async def current_gate(effect: Effect, context: Context) -> tuple[PullRequest, Run, GateRun] | None:
+    """The same, down to the gate (and the attempt, where the effect names one) that runs now."""
+    found = await current(effect, context)
+    if found is None:
+        return None
+    pr, run = found
+    gate = run.gate
+    if gate is None or gate.number != effect.payload["gate"]:
+        return None
+    wanted = effect.payload.get("attempt")
+    if wanted is not None and (gate.attempt is None or gate.attempt.number != wanted):
+        return None
+    return pr, run, gate

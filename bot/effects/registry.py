@@ -1,0 +1,110 @@
+"""The registry: one row per kind of effect, with its lane, its patience and what is said when it is given up."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.effects.assess import assess
+from bot.effects.authorise import authorise
+from bot.effects.compare import compare
+from bot.effects.context import Context, Rooms
+from bot.effects.ferry import collect, stop_ferry, submit, watch
+from bot.effects.locate import locate_baseline
+from bot.effects.prepare import cleanup, preflight, prepare
+from bot.effects.publish import publish
+from bot.effects.speak import ask, react, reply
+from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Outcome, Revoked
+from bot.faults import Fault
+from bot.gating.events import EffectFailed, Event
+from bot.gating.model import PullRequest
+
+_log = logging.getLogger(__name__)
+
+Act = Callable[[Rooms, Effect, Context], Awaitable[Outcome[Event]]]
+Policy = EffectPolicy[PullRequest, Event]
+
+# DESIGN decision 5. Writes take turns per installation: GitHub wants a second between them and no concurrency.
+LANES = (
+    Lane("github-write", 1),
+    Lane("git", 2),
+    Lane("preflight", 1),
+    Lane("others", 8),
+)
+
+_SOON = Backoff(first=timedelta(seconds=1), most=timedelta(minutes=2))
+_PATIENT = Backoff(first=timedelta(seconds=2), most=timedelta(minutes=5))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One kind. `attempts` 0: never given up, because a ferry is out and the cluster comes back some time."""
+
+    kind: str
+    lane: str
+    act: Act
+    deadline: timedelta
+    attempts: int
+    backoff: Backoff = _PATIENT
+
+
+ROWS = (
+    Row("react", "github-write", react, timedelta(seconds=30), 5, _SOON),
+    Row("reply", "github-write", reply, timedelta(minutes=2), 20),
+    Row("ask", "github-write", ask, timedelta(minutes=2), 20),
+    Row("publish", "github-write", publish, timedelta(minutes=2), 0),
+    Row("authorise", "others", authorise, timedelta(minutes=1), 10, _SOON),
+    Row("assess", "git", assess, timedelta(minutes=20), 10),
+    Row("prepare", "git", prepare, timedelta(minutes=20), 10),
+    Row("cleanup", "git", cleanup, timedelta(minutes=10), 10),
+    # The commands have limits of their own; this only catches a cage that hangs.
+    Row("preflight", "preflight", preflight, timedelta(hours=6), 3),
+    Row("locate", "others", locate_baseline, timedelta(minutes=5), 12),
+    Row("submit", "others", submit, timedelta(minutes=10), 0),
+    Row("watch", "others", watch, timedelta(minutes=3), 0),
+    Row("collect", "others", collect, timedelta(minutes=10), 20),
+    Row("compare", "others", compare, timedelta(minutes=1), 1),
+    Row("stop_ferry", "others", stop_ferry, timedelta(minutes=3), 0),
+)
+
+
+def policies(rooms: Rooms) -> list[Policy]:
+    return [_policy(row, rooms) for row in ROWS]
+
+
+def _policy(row: Row, rooms: Rooms) -> Policy:
+    async def perform(effect: Effect, context: Context) -> Outcome[Event]:
+        return await row.act(rooms, effect, context)
+
+    return EffectPolicy(
+        kind=row.kind,
+        lane=row.lane,
+        perform=perform,
+        failed=_failed,
+        retryable=_retryable,
+        deadline=row.deadline,
+        attempts=row.attempts,
+        backoff=row.backoff,
+    )
+
+
+def _retryable(error: BaseException) -> bool:
+    return isinstance(error, TimeoutError) or (isinstance(error, Fault) and error.retryable)
+
+
+def _failed(effect: Effect, error: BaseException) -> Event:
+    run_id, comment_id = str(effect.payload.get("run_id", "")), int(effect.payload.get("comment_id", 0))
+    return EffectFailed(effect.kind, run_id, _sentence(effect, error), comment_id)
+
+
+def _sentence(effect: Effect, error: BaseException) -> str:
+    """Only a fault's public sentence may be shown; what anything else says goes to the log."""
+    if isinstance(error, Fault):
+        return error.public
+    if isinstance(error, Revoked):
+        return "it is no longer wanted"
+    if isinstance(error, TimeoutError):
+        return f"`{effect.kind}` did not end in time, again and again"
+    return f"`{effect.kind}` failed in a way that was not foreseen; the operator's log has the details"

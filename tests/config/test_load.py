@@ -1,0 +1,98 @@
+"""A repository's configuration: what it may say, and how it hears of a mistake."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli import main
+from bot.config.load import BadConfig, builtin_config, load_repository_config
+from bot.config.schema import RepositoryConfig, Thresholds
+
+
+def errors(text: str) -> list[str]:
+    with pytest.raises(BadConfig) as raised:
+        load_repository_config(text, "perf-gate.toml")
+    return [str(error) for error in raised.value.errors]
+
+
+def test_without_a_file_the_zephyr_ladder_holds() -> None:
+    config = builtin_config()
+    assert config.ladder == (1, 2, 3)
+    assert config.gates[2].ferry_module == "experiments.ferries.datakit_tier2_skewed_ferry"
+    assert config.gates[3].flags.preemptible is False
+    assert config.gates[3].schedule_period == timedelta(days=7)
+    assert config.thresholds == Thresholds()
+    assert config.thresholds.memory.fail_percent == Decimal(15)
+
+
+def test_a_repository_changes_single_keys_and_keeps_the_rest() -> None:
+    config = load_repository_config(
+        'ladder = [1]\n[gates.1]\nfirst_check = "2s"\n[thresholds.stage]\nwarn_percent = 7.5'
+    )
+    assert config.ladder == (1,)
+    assert config.gates[1].first_check == timedelta(seconds=2)
+    assert config.gates[1].workflow == "marin-canary-datakit-tier1.yaml"
+    assert config.thresholds.stage.warn_percent == Decimal("7.5")
+    assert config.thresholds.total.warn_percent == Decimal(5)
+
+
+def test_the_stored_form_loads_again() -> None:
+    config = load_repository_config('[gates.1]\nwall_time = "90m"')
+    assert RepositoryConfig.model_validate_json(config.model_dump_json()) == config
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ladder = [1", ["perf-gate.toml:1: not valid TOML: "]),
+        ("\n[gates.1]\nwal_time = '1h'", ["perf-gate.toml:3: gates.1.wal_time: unknown key, did you mean"]),
+        ("[gates.1]\nwall_time = 3", ["perf-gate.toml:2: gates.1.wall_time: a duration is a number and a unit"]),
+        ("ladder = [3, 1]", ["perf-gate.toml: ladder must rise without repeats"]),
+        (
+            "[thresholds]\n\nstage = { warn_percent = 9, fail_percent = 8 }",
+            ["perf-gate.toml:3: thresholds.stage: warn_perc"],
+        ),
+        (
+            "[iris]\ncontroller = 'http://evil'",
+            ["perf-gate.toml:1: iris: unknown key. Allowed keys here: ladder,"],
+        ),
+        ("[gates.1]\nferry_module = 'os; rm'", ["perf-gate.toml:2: gates.1.ferry_module: String should match pattern"]),
+        (
+            "[preflight]\ncommands = []\nrunner = 'none'",
+            ["perf-gate.toml:3: preflight.runner: Input should be 'sandbox'"],
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_file_line_and_allowed_keys(text: str, expected: list[str]) -> None:
+    found = errors(text)
+    assert len(found) == len(expected)
+    for line, start in zip(found, expected, strict=True):
+        assert line.startswith(start), line
+
+
+def test_a_gate_that_does_not_exist_is_named() -> None:
+    assert "perf-gate.toml:1: gates.4: Input should be 1, 2 or 3." in errors("[gates.4]\nname = 'x'")
+
+
+def test_several_mistakes_are_told_at_once() -> None:
+    assert len(errors("[gates.1]\nfoo = 1\nwall_time = 'x'\n[scope]\nbar = 2")) == 3
+
+
+def test_config_check_says_fine_or_exits_2(tmp_path: Path) -> None:
+    file = tmp_path / "perf-gate.toml"
+    file.write_text("ladder = [1, 2]")
+    assert (
+        "fine. Ladder: 1 (smoke), 2 (long-tail stress)."
+        in CliRunner().invoke(main, ["config", "check", str(file)]).output
+    )
+    file.write_text("colour = 'blue'")
+    result = CliRunner().invoke(main, ["config", "check", str(file)])
+    assert result.exit_code == 2
+    assert "colour: unknown key" in result.output
+    file.write_bytes(b"\xff\xfe")
+    assert CliRunner().invoke(main, ["config", "check", str(file)]).exit_code == 2

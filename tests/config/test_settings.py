@@ -1,0 +1,78 @@
+"""Operator settings: a list of what is missing and where it is set, and nothing half-read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli import main
+from bot.config.settings import MissingSettings, load_settings
+
+PEM = "-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----"
+COMPLETE = {
+    "APP_ID": "123",
+    "PRIVATE_KEY": PEM,
+    "WEBHOOK_SECRET": "s3cret-s3cret",
+    "REPOSITORIES": "Marin-Community/marin, other/repo",
+    "STATE_DIR": "state",
+    "STATUS_PREFIX": "gs://bucket/tmp",
+    "IRIS_CONTROLLER_URL": "http://127.0.0.1:1",
+}
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    import os
+
+    for name in list(os.environ):
+        if name.startswith("PERF_GATE_"):
+            monkeypatch.delenv(name)
+    for name, value in COMPLETE.items():
+        monkeypatch.setenv(f"PERF_GATE_{name}", value)
+    return monkeypatch
+
+
+def test_a_complete_environment_is_read(environment: pytest.MonkeyPatch) -> None:
+    settings = load_settings()
+    assert settings.repositories == {"marin-community/marin", "other/repo"}
+    assert settings.state_dir.is_absolute()
+    assert "\nabc\n" in settings.private_key.get_secret_value()
+    assert settings.pass_env == ("HF_TOKEN",)
+    assert "abc" not in repr(settings)
+    assert "s3cret" not in repr(settings)
+
+
+def test_the_key_may_be_a_file(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "key.pem"
+    file.write_text(PEM.replace("\\n", "\n"))
+    environment.setenv("PERF_GATE_PRIVATE_KEY", str(file))
+    assert "abc" in load_settings().private_key.get_secret_value()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("PRIVATE_KEY", "/nowhere/key.pem", "neither PEM text nor a readable file"),
+        ("REPOSITORIES", "marin", "'marin' is not owner/name"),
+        ("IRIS_CONFIG", "marin.yaml", "set exactly one of PERF_GATE_IRIS_CONTROLLER_URL and PERF_GATE_IRIS_CONFIG"),
+        ("PORT", "99999", "less than or equal to 65535"),
+        ("LOG_FORMAT", "xml", "pattern"),
+    ],
+)
+def test_what_is_wrong_is_told_by_name(environment: pytest.MonkeyPatch, name: str, value: str, told: str) -> None:
+    environment.setenv(f"PERF_GATE_{name}", value)
+    with pytest.raises(MissingSettings) as raised:
+        load_settings()
+    assert told in str(raised.value)
+    assert "BEGIN" not in str(raised.value)
+
+
+def test_serve_without_settings_lists_what_is_missing_and_exits_2(environment: pytest.MonkeyPatch) -> None:
+    for name in COMPLETE:
+        environment.delenv(f"PERF_GATE_{name}")
+    result = CliRunner().invoke(main, ["serve"])
+    assert result.exit_code == 2
+    for name in ("APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "REPOSITORIES", "STATE_DIR", "STATUS_PREFIX"):
+        assert f"PERF_GATE_{name}: missing (" in result.output
