@@ -1,0 +1,82 @@
+"""GitHub, as the rest of the bot knows it: one object per App, one session, one folder of calls per concern."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+
+import aiohttp
+
+from bot.github.actions import Actions
+from bot.github.auth import READ_CONTENTS, AppKey, Tokens
+from bot.github.client import Client
+from bot.github.comments import Comments
+from bot.github.contents import Contents
+from bot.github.deliveries import Deliveries
+from bot.github.model import AppInfo
+from bot.github.names import APP
+from bot.github.pace import WRITE_SPACING, Pace
+from bot.github.permissions import Permissions
+from bot.github.pulls import Pulls
+from bot.github.transport import Transport
+from bot.github.wire import AppBody, InstallationBody
+
+
+class GitHub:
+    """Made by `GitHub.open`. Every call raises Fault; what may be absent is None."""
+
+    def __init__(self, client: Client, tokens: Tokens, bare: aiohttp.ClientSession) -> None:
+        self._client = client
+        self._tokens = tokens
+        self._known_app: AppInfo | None = None
+        self.comments = Comments(client, self.app)
+        self.pulls = Pulls(client)
+        self.contents = Contents(client)
+        self.permissions = Permissions(client)
+        self.actions = Actions(client, bare)
+        self.deliveries = Deliveries(client)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        api_url: str,
+        app_id: str,
+        private_key_pem: str,
+        clock: Callable[[], datetime],
+        *,
+        write_spacing: timedelta = WRITE_SPACING,
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> AsyncIterator[GitHub]:
+        """Speak to `api_url` as this App until the block ends. Fault where the key is no RSA key in PEM form."""
+        key = AppKey(app_id, private_key_pem)
+        # Two sessions, neither with cookies: what leads to the artifacts' storage must never carry a credential.
+        async with (
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session,
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as bare,
+        ):
+            transport = Transport(session, api_url, clock)
+            tokens = Tokens(transport, key, clock)
+            pace = Pace(clock, spacing=write_spacing, wait=wait)
+            yield cls(Client(transport, tokens, pace, wait=wait), tokens, bare)
+
+    async def app(self) -> AppInfo:
+        """Who this App is; asked once."""
+        if self._known_app is None:
+            body = (await self._client.get(APP, "/app", "learn who it is")).read(AppBody)
+            self._known_app = AppInfo(body.id, body.slug, body.name)
+        return self._known_app
+
+    async def installation(self, full_name: str) -> int | None:
+        """The id of the installation that covers `owner/name`; None where the App is not installed there."""
+        owner, _, name = full_name.partition("/")
+        answer = await self._client.look_up(
+            APP, "/repos/{owner}/{repo}/installation", "look up its installation", owner=owner, repo=name
+        )
+        return None if answer is None else answer.read(InstallationBody).id
+
+    async def token(self, installation_id: int) -> str:
+        """A token for git, which can read contents and nothing else: it is handed to a child process."""
+        return await self._tokens.token(installation_id, READ_CONTENTS)

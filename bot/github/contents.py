@@ -1,0 +1,64 @@
+"""Files and commits of a repository, read over the API where a clone would be too much."""
+
+from __future__ import annotations
+
+from bot.github.client import Client
+from bot.github.model import Repository
+from bot.github.names import RepoRef
+from bot.github.responses import AnswerFault
+from bot.github.transport import RAW
+from bot.github.wire import CommitBody, RepositoryBody
+
+# GitHub serves files above 1 MB through the raw media type only, and none above 100 MB; the bot reads small ones.
+_LARGEST_FILE = 1024 * 1024
+
+
+class Contents:
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def read(self, repo: RepoRef, path: str, ref: str, *, limit: int = _LARGEST_FILE) -> bytes | None:
+        """The file's bytes at `ref` (a SHA or a branch); None without such a file. Fault above `limit` bytes."""
+        answer = await self._client.get(
+            repo.installation_id,
+            "/repos/{owner}/{repo}/contents/{path}{?ref}",
+            "read a file of the repository",
+            accept=RAW,
+            accepts=frozenset({404}),
+            limit=limit,
+            owner=repo.owner,
+            repo=repo.name,
+            path=path,
+            ref=ref,
+        )
+        # A folder is answered with a listing, which does not carry the raw media type.
+        listing = answer.headers.get("content-type", "").startswith("application/json")
+        return None if answer.status == 404 or listing else answer.body
+
+    async def branch_sha(self, repo: RepoRef, branch: str) -> str | None:
+        """The commit that the branch points at; None where there is no such branch."""
+        try:
+            answer = await self._client.look_up(
+                repo.installation_id,
+                "/repos/{owner}/{repo}/commits/{ref}",
+                "read the latest commit of a branch",
+                owner=repo.owner,
+                repo=repo.name,
+                # Qualified, or a tag of the same name, which needs less permission to push, could stand in for it.
+                ref=f"heads/{branch}",
+            )
+        except AnswerFault as fault:
+            if fault.status == 422:  # "No commit found for SHA": GitHub's answer to a name that it cannot resolve.
+                return None
+            raise
+        return None if answer is None else answer.read(CommitBody).sha
+
+    async def repository(self, repo: RepoRef) -> Repository | None:
+        """The repository under its present name, which differs from `repo` after a rename."""
+        answer = await self._client.look_up(
+            repo.installation_id, "/repos/{owner}/{repo}", "read the repository", owner=repo.owner, repo=repo.name
+        )
+        if answer is None:
+            return None
+        body = answer.read(RepositoryBody)
+        return Repository(body.id, body.full_name, body.default_branch, body.private)

@@ -1,0 +1,124 @@
+"""What GitHub knows, as frozen values: the only shapes of its answers that leave this room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+Level = Literal["admin", "write", "read", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppInfo:
+    """Who the App is; `login` is the author of its comments."""
+
+    id: int
+    slug: str
+    name: str
+
+    @property
+    def login(self) -> str:
+        return f"{self.slug}[bot]"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    id: int
+    full_name: str
+    default_branch: str
+    private: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PullInfo:
+    """A pull request. `head_repo_full_name` is None once the fork it came from was deleted; that still `is_fork`."""
+
+    number: int
+    title: str
+    author: str
+    head_sha: str
+    base_ref: str
+    head_repo_full_name: str | None
+    is_fork: bool
+    state: Literal["open", "closed"]
+    merged: bool
+    draft: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment on a pull request. `author_is_own_app`: written by this very App, so nobody else can have forged it."""
+
+    id: int
+    author_login: str
+    author_is_own_app: bool
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What a user may do on a repository. Unknown users and Apps have none.
+
+    `permission` folds maintain into write and triage into read; `role_name` does not.
+    """
+
+    permission: Level
+    role_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRun:
+    """A run of a workflow. `head_repository_id` differs from `repository_id` where a fork's commit ran."""
+
+    id: int
+    head_sha: str
+    created_at: datetime
+    url: str
+    event: str
+    head_branch: str | None
+    conclusion: str | None
+    repository_id: int
+    repository_full_name: str
+    head_repository_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A zip that a run left behind; `size` in bytes."""
+
+    id: int
+    name: str
+    expired: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The artifact was there once: it has expired or was deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """More bytes than the caller wanted to take; `limit` is what it would have taken."""
+
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class HookDelivery:
+    """One attempt of GitHub to deliver a webhook, as its own log has it. `status_code` 0: no answer in time."""
+
+    id: int
+    guid: str
+    delivered_at: datetime
+    redelivery: bool
+    event: str
+    status_code: int
+
+    @property
+    def succeeded(self) -> bool:
+        return 200 <= self.status_code < 300

@@ -1,0 +1,126 @@
+"""GitHub's JSON as far as the bot reads it. Unknown keys are ignored: GitHub adds some every month.
+
+Names and nullability follow GitHub's OpenAPI description, version 2022-11-28.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+
+# A SHA travels into git commands and job names: nothing else may come in its place.
+Sha = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")]
+
+
+class User(msgspec.Struct, frozen=True):
+    login: str
+    type: str = "User"
+
+
+class AppReference(msgspec.Struct, frozen=True):
+    id: int
+
+
+class AppBody(msgspec.Struct, frozen=True):
+    id: int
+    name: str
+    slug: str
+
+
+class InstallationBody(msgspec.Struct, frozen=True):
+    id: int
+
+
+class TokenBody(msgspec.Struct, frozen=True):
+    token: Annotated[str, msgspec.Meta(min_length=1)]
+    expires_at: datetime
+
+
+class RepositoryBody(msgspec.Struct, frozen=True):
+    id: int
+    full_name: str
+    default_branch: str
+    private: bool
+
+
+class RepositoryReference(msgspec.Struct, frozen=True):
+    id: int
+    full_name: str
+
+
+class PullHead(msgspec.Struct, frozen=True):
+    sha: Sha
+    repo: RepositoryReference | None
+
+
+class PullBase(msgspec.Struct, frozen=True):
+    ref: str
+    repo: RepositoryReference
+
+
+class PullBody(msgspec.Struct, frozen=True):
+    number: int
+    title: str
+    user: User | None
+    head: PullHead
+    base: PullBase
+    state: Literal["open", "closed"]
+    merged: bool
+    draft: bool = False
+
+
+class CommentBody(msgspec.Struct, frozen=True):
+    id: int
+    user: User | None
+    created_at: datetime
+    updated_at: datetime
+    html_url: str
+    body: str = ""
+    performed_via_github_app: AppReference | None = None
+
+
+class PermissionBody(msgspec.Struct, frozen=True):
+    permission: str
+    role_name: str = ""
+
+
+class CommitBody(msgspec.Struct, frozen=True):
+    sha: Sha
+
+
+class RunBody(msgspec.Struct, frozen=True):
+    id: int
+    head_sha: Sha
+    created_at: datetime
+    html_url: str
+    event: str
+    head_branch: str | None
+    conclusion: str | None
+    repository: RepositoryReference
+    head_repository: RepositoryReference | None = None
+
+
+class RunList(msgspec.Struct, frozen=True):
+    workflow_runs: list[RunBody]
+
+
+class ArtifactBody(msgspec.Struct, frozen=True):
+    id: int
+    name: str
+    expired: bool
+    size_in_bytes: int
+
+
+class ArtifactList(msgspec.Struct, frozen=True):
+    artifacts: list[ArtifactBody]
+
+
+class DeliveryBody(msgspec.Struct, frozen=True):
+    id: int
+    guid: str
+    delivered_at: datetime
+    redelivery: bool
+    event: str
+    status_code: int

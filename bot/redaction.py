@@ -1,0 +1,66 @@
+"""What must never be read by anybody: one place that takes credentials out of text before it is logged or stored.
+
+Shapes are recognised by pattern; secrets without a shape of their own (the webhook secret) are given literally.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable
+
+REDACTED = "[redacted]"
+
+# A literal shorter than this would blank out ordinary words.
+_SHORTEST_LITERAL = 6
+
+# Each pattern keeps group 1, what makes the line readable, and drops the rest. They are linear: no nested repeats.
+_SHAPES = tuple(
+    re.compile(pattern, flags)
+    for pattern, flags in (
+        # A PEM block, also with escaped line ends, also cut off before its end.
+        (r"(-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----).*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL),
+        # GitHub says to assume no format behind the prefix: `ghs_APPID_JWT` has dots and dashes in it.
+        (r"\b((?:gh[a-z]|github_pat)_)[\w.~+/=-]{4,}", 0),
+        (r"\b(hf_)[A-Za-z0-9]{8,}", 0),
+        (r"\b(ya29\.)[\w-]{8,}", 0),
+        (r"\b(bearer\s+)[\w.~+/=-]{4,}", re.IGNORECASE),
+        (r"\b(basic\s+)[A-Za-z0-9+/=]{8,}", re.IGNORECASE),
+        (r"\b(authorization['\"]?\s*[:=]\s*['\"]?(?:token\s+|bearer\s+|basic\s+)?)[^\s'\",}]+", re.IGNORECASE),
+        (r"(://)[^/\s:@'\"]*:[^/\s@'\"]+(?=@)", 0),
+        (r"([?&](?:sig|signature|token|access_token|x-amz-signature|x-goog-signature)=)[^&\s'\"]+", re.IGNORECASE),
+        (r"\b(eyJ)[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?", 0),
+    )
+)
+
+
+def redact(text: str, literals: Iterable[str] = ()) -> str:
+    """The text without tokens, keys and signatures, and without any of `literals`."""
+    for literal in sorted(literals, key=len, reverse=True):
+        if len(literal) >= _SHORTEST_LITERAL:
+            text = text.replace(literal, REDACTED)
+    for shape in _SHAPES:
+        text = shape.sub(rf"\1{REDACTED}", text)
+    return text
+
+
+class RedactingFilter(logging.Filter):
+    """Put on every handler: message, arguments, traceback and extra fields leave redacted.
+
+    On a handler and not on a logger, since a logger's filters do not see what its children pass up.
+    """
+
+    def __init__(self, literals: Iterable[str] = ()) -> None:
+        super().__init__()
+        self._literals = tuple(literals)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = redact(record.getMessage(), self._literals), None
+        if record.exc_info:
+            # Rendered here, or the formatter would render the exception again, unredacted.
+            record.exc_text = record.exc_text or logging.Formatter().formatException(record.exc_info)
+            record.exc_info = None
+        for name, value in list(record.__dict__.items()):
+            if isinstance(value, str) and name != "msg":
+                record.__dict__[name] = redact(value, self._literals)
+        return True

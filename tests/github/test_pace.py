@@ -1,0 +1,84 @@
+"""Writes go one at a time, a second apart, for each installation by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from bot.github.names import Identity
+from bot.github.pace import Pace
+from tests.github.conftest import Now
+
+Log = list[tuple[Identity, float]]
+"""Who wrote, and when."""
+
+
+def paced(now: Now) -> Pace:
+    return Pace(now, monotonic=lambda: now().timestamp(), wait=now.wait)
+
+
+async def write(pace: Pace, who: Identity, now: Now, log: Log, takes: float = 0) -> None:
+    async with pace.writing(who):
+        log.append((who, now().timestamp()))
+        now.pass_(seconds=takes)
+
+
+async def test_second_write_waits_a_second_from_the_end_of_the_first(now: Now) -> None:
+    pace, start = paced(now), now().timestamp()
+    log: Log = []
+    await write(pace, 1, now, log, takes=0.5)
+    await write(pace, 1, now, log)
+    assert [at - start for _, at in log] == [0, pytest.approx(1.5)]
+    assert now.waits == [pytest.approx(1.0)]
+
+
+async def test_write_after_a_pause_does_not_wait(now: Now) -> None:
+    pace = paced(now)
+    log: Log = []
+    await write(pace, 1, now, log)
+    now.pass_(seconds=5)
+    await write(pace, 1, now, log)
+    assert now.waits == []
+
+
+async def test_installations_do_not_wait_for_each_other(now: Now) -> None:
+    pace = paced(now)
+    log: Log = []
+    await write(pace, 1, now, log)
+    await write(pace, 2, now, log)
+    assert now.waits == []
+
+
+async def test_writes_at_once_take_turns(now: Now) -> None:
+    pace = paced(now)
+    inside: list[int] = []
+    most = 0
+
+    async def one() -> None:
+        nonlocal most
+        async with pace.writing(1):
+            inside.append(1)
+            most = max(most, len(inside))
+            await asyncio.get_running_loop().run_in_executor(None, int)
+            inside.pop()
+
+    await asyncio.gather(*(one() for _ in range(4)))
+    assert most == 1
+    assert len(now.waits) == 3
+
+
+async def test_write_that_failed_still_counts(now: Now) -> None:
+    pace = paced(now)
+    log: Log = []
+    with pytest.raises(RuntimeError):
+        async with pace.writing(1):
+            raise RuntimeError
+    await write(pace, 1, now, log)
+    assert now.waits == [pytest.approx(1.0)]
+
+
+async def test_default_is_githubs_advice() -> None:
+    pace = Pace(Now())
+    assert timedelta(seconds=pace._spacing) == timedelta(seconds=1)
