@@ -1,0 +1,123 @@
+"""What counts as a command: running text that names the bot, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.conversation.commands import (
+    Assess,
+    Continue,
+    Go,
+    Help,
+    Misunderstood,
+    Retry,
+    Said,
+    Skip,
+    Status,
+    Stop,
+    parse_bare,
+    parse_comment,
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("@perf-gate", Assess()),
+        ("@Perf-Gate assess", Assess()),
+        ("Could you look at this? cc @perf-gate", Assess()),
+        ("@perf-gate[bot] help", Help()),
+        ("@perf-gate, status", Status()),
+        ("@perf-gate go", Go()),
+        ("please @perf-gate: GO!", Go()),
+        ("@perf-gate go max_gate=2", Go("2")),
+        ("@perf-gate max_gate=skip because docs", Go("skip", "docs")),
+        ("@perf-gate max_gate=1 — only minhash matters", Go("1", "only minhash matters")),
+        ("@perf-gate go max_gate=3 reason=spill | path", Go("3", "spill | path")),
+        ("@perf-gate skip we measured it elsewhere", Skip("we measured it elsewhere")),
+        ("@perf-gate continue", Continue()),
+        ("@perf-gate retry", Retry()),
+        ("First line.\n\n- item: @perf-gate stop\n", Stop()),
+        ("@perf-gate go\n\n@perf-gate go", Go()),
+    ],
+)
+def test_a_command_is_read(body: str, said: Said) -> None:
+    assert parse_comment(body) == said
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "no mention at all: go",
+        "@perf-gate-bot go",
+        "me@perf-gate go",
+        "@perf-gate/team go",
+        "@perf-gate.example go",
+        "`@perf-gate go`",
+        "```\n@perf-gate go\n```",
+        "    @perf-gate go",
+        "> @perf-gate go",
+        "> quoted\n> @perf-gate go\n\nI disagree with this",
+        "# @perf-gate go",
+        "@perf-gate go\n===",
+        "<!-- @perf-gate go -->",
+        "[@perf-gate go](https://example.org)",
+        "![@perf-gate go](https://example.org/x.png)",
+        "Thanks!\n\n-- \n@perf-gate go",
+        "<details>\n@perf-gate go\n</details>",
+    ],
+)
+def test_code_quotes_headings_links_html_and_signatures_never_command(body: str) -> None:
+    assert parse_comment(body) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "part"),
+    [
+        ("@perf-gate gooo", "did you mean `go`"),
+        ("@perf-gate what is this", "`what` is not a command"),
+        ("@perf-gate max_gate=4", "one of skip, 1, 2 and 3"),
+        ("@perf-gate go now", "after `go`"),
+        ("@perf-gate stop it", "takes nothing after it"),
+        ("@perf-gate go\n@perf-gate stop", "several"),
+        ("@perf-gate go @perf-gate skip", "several"),
+        ("@perf-gate @everyone", "not a command"),
+    ],
+)
+def test_what_is_not_understood_is_told(body: str, part: str) -> None:
+    said = parse_comment(body)
+    assert isinstance(said, Misunderstood)
+    assert part in said.problem
+    assert "@" not in said.problem
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("go", Go()),
+        (" Go! ", Go()),
+        ("max_gate=2", Go("2")),
+        ("max_gate=2 because only minhash", Go("2", "only minhash")),
+        ("go ahead", None),
+        ("going", None),
+        ("lgtm, go", None),
+    ],
+)
+def test_a_bare_answer_is_the_whole_comment(body: str, said: Said | None) -> None:
+    assert parse_bare(body) == said
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_without_harm(body: str) -> None:
+    parse_bare(body)
+    if "@perf-gate" not in body.lower():
+        assert parse_comment(body) is None
+    parse_comment("@perf-gate " + body)
+
+
+@given(st.text(alphabet="@perf-gate go\n>`#<!-*[]()|", max_size=80))
+def test_a_quoted_comment_never_commands(body: str) -> None:
+    quoted = "\n".join("> " + line for line in ("@perf-gate go\n" + body).splitlines())
+    assert parse_comment(quoted) is None
