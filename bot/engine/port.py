@@ -250,5 +250,11 @@ class Engine(Protocol[S_co, E_contra]):
     async def log(self, key: str) -> Sequence[LogView]:
         """All an aggregate went through, oldest first."""
 
+    async def revive(self) -> None:
+        """Try again what was given up as dead: for an operator, once the bug behind it is fixed."""
+
     async def sweep(self) -> None:
-        """Forget what is old enough: GUIDs that cannot come again, payloads of effects that ended. Never the log."""
+        """Forget what is old enough: GUIDs that cannot come again, payloads of effects that ended. Never the log.
+
+        A running engine does so by itself, hourly.
+        """

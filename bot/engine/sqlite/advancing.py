@@ -97,8 +97,7 @@ class Advancing(Generic[S, E]):
             "INSERT INTO log (key, at, kind, event, cause, reason) VALUES (?, ?, ?, ?, ?, ?)",
             (arrival.key, stored(now), kind, event, arrival.cause, transition.reason),
         )
-        ids = {"key": arrival.key, "event_kind": kind, "cause": arrival.cause, "reason": transition.reason}
-        logger.info("moved by %s", kind, extra=ids)
+        tx.note(f"moved by {kind}", key=arrival.key, cause=arrival.cause, reason=transition.reason)
         return self._apply(tx, arrival.key, transition, now)
 
     def _apply(self, tx: Tx, key: str, transition: Transition[S, E], now: datetime) -> list[slots.Grant]:

@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,18 +54,17 @@ class Database:
         self.commits = 0
         self.committed: Committed = _nobody_listens
         self._loop = asyncio.get_running_loop()
-        self._lock = ProcessLock(path)
-        try:
-            self._writing = _connect(path)
-            prepare(self._writing, state_schema)
-            self._reading = _connect(path)
-            self._reading.execute("PRAGMA query_only = ON")
-        except sqlite3.Error as error:
-            self._lock.release()
-            raise CannotStart(f"{path} cannot be opened as a database: {error}") from error
-        except CannotStart:
-            self._lock.release()
-            raise
+        with ExitStack() as opened:
+            self._lock = ProcessLock(path)
+            opened.callback(self._lock.release)
+            try:
+                self._writing = opened.enter_context(closing(_connect(path)))
+                prepare(self._writing, state_schema)
+                self._reading = opened.enter_context(closing(_connect(path)))
+                self._reading.execute("PRAGMA query_only = ON")
+            except sqlite3.Error as error:
+                raise CannotStart(f"{path} cannot be opened as a database: {error}") from error
+            self._opened = opened.pop_all()
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._closed = False
         self._writer = threading.Thread(target=self._write_until_closed, name="sqlite-writer", daemon=True)
@@ -96,9 +96,7 @@ class Database:
         self._jobs.put(None)
         await asyncio.to_thread(self._writer.join)
         await asyncio.to_thread(self._reader.shutdown)
-        self._reading.close()
-        self._writing.close()
-        self._lock.release()
+        self._opened.close()
 
     def _write_until_closed(self) -> None:
         open_ = True
@@ -130,6 +128,7 @@ class Database:
                 job.error = self._store_error(error)
             return ()
         self.commits += self._writing.total_changes > before
+        tx.tell()
         return tx.revoked
 
     def _attempt(self, tx: Tx, job: _Job) -> None:

@@ -84,14 +84,14 @@ class Desk(Generic[S, E]):
             logger.error("delivery failed", exc_info=bug, extra=ids)
             inbox.failed(tx, waiting, describe(bug), self._advancing.bug_retry(waiting.attempts + 1, now))
         else:
-            logger.info("delivery handled", extra={"delivery": guid, "keys": [key for key, _ in events]})
+            tx.note("delivery handled", delivery=guid, keys=[key for key, _ in events])
 
     def settle(self, tx: Tx, effect: Effect, ending: Outcome[E] | Broke, now: datetime) -> None:
         """End an attempt: deliver the outcome, wait for another attempt, or deliver the failure."""
         ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
         if isinstance(ending, Outcome):
             outbox.end(tx, effect, "done", now)
-            logger.info("effect done", extra=ids)
+            tx.note("effect done", **ids)
             event = ending.event
             if event is not None:
                 self._tell(tx, effect, lambda: event, now)
@@ -154,6 +154,11 @@ class Desk(Generic[S, E]):
         if self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY:
             self._swept_at = now
             sweep(tx, now)
+
+
+def revive(tx: Tx, now: datetime) -> None:
+    for table in (inbox, outbox, stalled):
+        table.revive(tx, now)
 
 
 def sweep(tx: Tx, now: datetime) -> None:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from bot.engine.port import CannotStart, Clock, Delivery, EffectPolicy, Lane, Machine
 from bot.engine.sqlite import inbox, inspection, outbox
 from bot.engine.sqlite.database import Database
-from bot.engine.sqlite.desk import Desk, next_due, sweep
+from bot.engine.sqlite.desk import Desk, next_due, revive, sweep
 from bot.engine.sqlite.runner import Runner
 from bot.engine.views import LogView, Overview
 
@@ -99,16 +99,16 @@ class SqliteEngine(Generic[S, E]):
     async def next_due(self) -> datetime | None:
         return await self._database.write(lambda tx: next_due(tx, None), rouses=False)
 
+    async def revive(self) -> None:
+        await self._database.write(lambda tx: revive(tx, self._clock.now()))
+
     async def sweep(self) -> None:
-        """Forget what is old enough; a running engine does so by itself, hourly."""
         await self._database.write(lambda tx: sweep(tx, self._clock.now()), rouses=False)
 
     async def overview(self) -> Overview:
-        """All that is open now: deliveries, effects, timers, slots, stalled events. Raises StoreError."""
         return await self._database.read(inspection.overview)
 
     async def log(self, key: str) -> Sequence[LogView]:
-        """All an aggregate went through, oldest first. Raises StoreError."""
         return await self._database.read(lambda connection: inspection.log(connection, key))
 
     @property

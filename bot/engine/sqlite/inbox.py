@@ -56,6 +56,12 @@ def failed(tx: Tx, waiting: Waiting, error: str, retry_at: datetime | None) -> N
     )
 
 
+def revive(tx: Tx, now: datetime) -> None:
+    tx.connection.execute(
+        "UPDATE deliveries SET status = 'waiting', attempts = 0, due = ? WHERE status = 'dead'", (stored(now),)
+    )
+
+
 def sweep(tx: Tx, now: datetime) -> None:
     """Forget handled GUIDs that can no longer come again."""
     tx.connection.execute(

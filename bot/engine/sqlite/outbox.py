@@ -157,6 +157,14 @@ def adopt_registry(tx: Tx, lane_of: dict[str, str]) -> set[str]:
     return {kind for (kind,) in kinds} - set(lane_of)
 
 
+def revive(tx: Tx, now: datetime) -> None:
+    """Dead effects are performed again: their performers look before they act."""
+    tx.connection.execute(
+        "UPDATE effects SET status = 'pending', attempts = 0, due = ?, ended_at = NULL WHERE status = 'dead'",
+        (stored(now),),
+    )
+
+
 def sweep(tx: Tx, now: datetime) -> None:
     """Drop the payloads of effects that ended long ago."""
     tx.connection.execute(

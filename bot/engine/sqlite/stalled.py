@@ -46,3 +46,7 @@ def failed(tx: Tx, event: Stalled, error: str, retry_at: datetime | None) -> Non
         "UPDATE stalled SET dead = ?, due = ?, error = ?, attempts = attempts + 1 WHERE seq = ?",
         (dead, due, error, event.seq),
     )
+
+
+def revive(tx: Tx, now: datetime) -> None:
+    tx.connection.execute("UPDATE stalled SET dead = 0, attempts = 0, due = ? WHERE dead", (stored(now),))

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
+from typing import Any
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Tx:
-    """An open transaction. `revoked` collects ids of claimed effects to be told once it has committed."""
+    """An open transaction, and what is to be told once it has committed; a savepoint undone takes its part back.
+
+    `revoked`: ids of claimed effects whose performers must hear. `notes`: lines for the log, with the ids they carry.
+    """
 
     connection: sqlite3.Connection
     revoked: list[str] = field(default_factory=list)
+    notes: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+    def note(self, line: str, **ids: Any) -> None:
+        """Log `line` after the commit: the log must not tell of what was undone."""
+        self.notes.append((line, ids))
+
+    def tell(self) -> None:
+        for line, ids in self.notes:
+            logger.info(line, extra=ids)
 
 
 class Savepoint:
@@ -24,11 +41,11 @@ class Savepoint:
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
-        self._told = 0
+        self._marks = (0, 0)
         self.error: Exception | None = None
 
     def __enter__(self) -> Savepoint:
-        self._told = len(self._tx.revoked)
+        self._marks = (len(self._tx.revoked), len(self._tx.notes))
         self._tx.connection.execute("SAVEPOINT attempt")
         return self
 
@@ -39,7 +56,8 @@ class Savepoint:
         if error is None:
             connection.execute("RELEASE attempt")
             return False
-        del self._tx.revoked[self._told :]
+        del self._tx.revoked[self._marks[0] :]
+        del self._tx.notes[self._marks[1] :]
         # After a full disk or an I/O error SQLite may already have undone the whole transaction.
         if connection.in_transaction:
             connection.execute("ROLLBACK TO attempt")
