@@ -9,7 +9,7 @@ from bot.faults import Fault
 from bot.github.client import Client
 from bot.github.model import Artifact, Gone, TooLarge, WorkflowRun
 from bot.github.names import RepoRef
-from bot.github.transport import read_bounded, unreachable
+from bot.github.transport import location_of, read_bounded, unreachable
 from bot.github.wire import ArtifactBody, ArtifactList, RunBody, RunList
 
 _DOWNLOAD_TIMEOUT = aiohttp.ClientTimeout(total=120, sock_connect=10)
@@ -73,8 +73,8 @@ class Actions:
         )
         if answer.status in {404, 410}:
             return Gone()
-        address = URL(answer.headers.get("location", ""))
-        if answer.status != 302 or address.scheme not in {"http", "https"}:
+        address = location_of(answer)
+        if answer.status != 302 or address is None or address.scheme not in {"http", "https"}:
             raise Fault("GitHub did not say where the workflow artifact lies.", f"HTTP {answer.status}", retryable=True)
         return await self._fetch(address, limit)
 

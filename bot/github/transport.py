@@ -62,7 +62,8 @@ class Transport:
             if answer.status not in _MOVED or answer.status in request.accepts:
                 return self._judged(request, answer)
             # Followed by hand: aiohttp would turn a POST into a GET on 301, and keep the credentials for another port.
-            url = self._within(url.join(URL(answer.headers.get("location", ""))), request.doing)
+            location = location_of(answer)
+            url = self._within(url if location is None else url.join(location), request.doing)
         raise Fault(f"GitHub sent perf-gate in circles when it tried to {request.doing}.", str(url), retryable=True)
 
     def _judged(self, request: Request, answer: Answer) -> Answer:
@@ -105,9 +106,20 @@ class Transport:
 
 
 def _next_page(response: aiohttp.ClientResponse) -> URL | None:
-    link = response.links.get("next")
+    try:
+        link = response.links.get("next")
+    except ValueError as error:  # an address that is none
+        raise unreachable("read the next page", error) from error
     url = None if link is None else link.get("url")
     return url if isinstance(url, URL) else None
+
+
+def location_of(answer: Answer) -> URL | None:
+    """Where the answer says to go, byte for byte, since a signature can depend on its escapes; None where nowhere."""
+    try:
+        return URL(answer.headers.get("location", ""), encoded=True) or None
+    except ValueError:
+        return None
 
 
 async def read_bounded(response: aiohttp.ClientResponse, limit: int) -> bytes | None:
