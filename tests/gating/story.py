@@ -95,7 +95,7 @@ class Story:
 
     def assessed(self, found: Assessment | None = None, *, ladder: Iterable[int] = (1,), head: str = HEAD) -> list[str]:
         found = found or assessment()
-        return self.tell(Assessed(self.run.id, head, BASE, "main", False, MAIN, "{}", plan(*ladder), found))
+        return self.tell(Assessed(self.run.id, head, BASE, "main", "main", False, MAIN, "{}", plan(*ladder), found))
 
     def to_ferrying(self, *, ladder: Iterable[int] = (1,), max_gate: str | None = None) -> None:
         self.say(Assess())

@@ -1,0 +1,192 @@
+"""An Iris controller that a test directs: real HTTP in the recorded shapes, and it counts submissions.
+
+The real cluster is used where the point is Iris (tests/iris, tests/end_to_end); here the point is the conversation.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+# Child job names as the datakit ferry's steps have them.
+CHILD = {"download": "zephyr-download-hf", "normalize": "zephyr-normalize", "tokenize": "zephyr-tokenize-train"}
+
+CLI = """#!{python}
+import json, sys, urllib.request
+arguments = sys.argv[1:]
+url = arguments[arguments.index("--controller-url") + 1]
+body = json.dumps(arguments).encode()
+request = urllib.request.Request(url + "/submit", body, {{"Content-Type": "application/json"}})
+try:
+    print(json.load(urllib.request.urlopen(request))["job_id"])
+except urllib.error.HTTPError as error:
+    sys.exit(error.read().decode())
+"""
+
+
+@dataclass
+class Job:
+    """One submitted ferry and what the test made of it. Times in milliseconds since the epoch."""
+
+    id: str
+    arguments: list[str]
+    environment: dict[str, str]
+    state: str = "JOB_STATE_PENDING"
+    error: str = ""
+    submitted: int = 1_780_000_000_000
+    started: int = 0
+    finished: int = 0
+    stages: dict[str, float] = field(default_factory=dict)
+
+
+class IrisDouble:
+    """`async with IrisDouble(folder) as iris:`; `iris.jobs` are the submissions, `iris.finish(...)` ends the last one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.jobs: dict[str, Job] = {}
+        self.submissions = 0
+        self.refuse = ""
+        self.command = folder / "iris" / "bin" / "iris"
+        self.command.parent.mkdir(parents=True)
+        self.command.write_text(
+            CLI.format(python="/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable)
+        )
+        self.command.chmod(self.command.stat().st_mode | stat.S_IEXEC | stat.S_IXGRP | stat.S_IXOTH)
+        application = web.Application()
+        service = "/iris.cluster.ControllerService"
+        application.add_routes(
+            [
+                web.post("/submit", self._submit),
+                web.post(f"{service}/GetJobState", self._get_job_state),
+                web.post(f"{service}/ListJobs", self._list_jobs),
+                web.post(f"{service}/ListTasks", self._list_tasks),
+                web.post(f"{service}/TerminateJob", self._terminate),
+                web.post("/{tail:.*FetchLogs}", self._no_logs),
+            ]
+        )
+        self._server = TestServer(application)
+
+    async def __aenter__(self) -> IrisDouble:
+        await self._server.start_server()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._server.close()
+
+    @property
+    def url(self) -> str:
+        return str(self._server.make_url("")).rstrip("/")
+
+    @property
+    def last(self) -> Job:
+        return list(self.jobs.values())[-1]
+
+    # ---- what a test makes happen
+
+    def start(self, **stages: float) -> None:
+        """The last job runs; the named stages are done, in seconds."""
+        job = self.last
+        job.state, job.started, job.stages = "JOB_STATE_RUNNING", job.submitted + 1000, stages
+
+    def finish(self, *, state: str = "SUCCEEDED", error: str = "", **stages: float) -> None:
+        """The last job ends after its stages, which took so many seconds; the ferry leaves its status file."""
+        self.start(**stages)
+        job = self.last
+        job.state, job.error = f"JOB_STATE_{state}", error
+        job.finished = job.started + round(1000 * sum(stages.values())) + 2000
+        if state == "SUCCEEDED":
+            path = Path(job.environment["FERRY_STATUS_PATH"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({"status": "succeeded", "marin_prefix": "gs://marin"}))
+
+    # ---- what the bot asks
+
+    async def _submit(self, request: web.Request) -> web.Response:
+        arguments = await request.json()
+        self.submissions += 1
+        if self.refuse:
+            raise web.HTTPBadRequest(text=self.refuse)
+        name = arguments[arguments.index("--job-name") + 1]
+        user = arguments[arguments.index("--user") + 1]
+        places = [i for i, argument in enumerate(arguments) if argument == "-e"]
+        environment = {arguments[i + 1]: arguments[i + 2] for i in places}
+        job = Job(f"/{user}/{name}", arguments, environment)
+        self.jobs[job.id] = job
+        return web.json_response({"job_id": job.id})
+
+    async def _get_job_state(self, request: web.Request) -> web.Response:
+        ids = (await request.json())["jobIds"]
+        return web.json_response({"states": {i: self.jobs[i].state for i in ids if i in self.jobs}})
+
+    async def _list_jobs(self, request: web.Request) -> web.Response:
+        prefix = (await request.json())["query"].get("jobIdPrefix", "")
+        rows = [row for job in self.jobs.values() if job.id.startswith(prefix) for row in tree(job)]
+        return web.json_response({"jobs": rows, "totalCount": len(rows), "hasMore": False})
+
+    async def _list_tasks(self, request: web.Request) -> web.Response:
+        wanted = (await request.json())["jobId"]
+        rows = [row for job in self.jobs.values() for row in tree(job) if row["jobId"] == wanted]
+        return web.json_response({"tasks": [task(row) for row in rows]})
+
+    async def _terminate(self, request: web.Request) -> web.Response:
+        job = self.jobs[(await request.json())["jobId"]]
+        job.state, job.error = "JOB_STATE_KILLED", "Terminated by user"
+        return web.json_response({})
+
+    async def _no_logs(self, request: web.Request) -> web.Response:
+        return web.json_response({"entries": []})
+
+
+def tree(job: Job) -> list[dict[str, Any]]:
+    """ListJobs' rows for a job: the launcher, and a coordinator with its workers for each stage."""
+    rows = [row(job.id, job.state, job.started, job.finished, job.error, job.submitted)]
+    at = job.started
+    for stage, seconds in job.stages.items():
+        end = at + round(1000 * seconds)
+        coordinator = f"{job.id}/{CHILD[stage]}-0123abcd-p0-a0"
+        workers = f"{coordinator}/{CHILD[stage]}-0123abcd-p0-workers-a0"
+        rows += [row(i, "JOB_STATE_SUCCEEDED", at, end, "", at) for i in (coordinator, workers)]
+        at = end
+    return rows
+
+
+def row(job_id: str, state: str, started: int, finished: int, error: str, submitted: int) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "jobId": job_id,
+        "name": job_id,
+        "state": state,
+        "exitCode": 0,
+        "error": error,
+        "failureCount": 1 if state == "JOB_STATE_FAILED" else 0,
+        "preemptionCount": 0,
+        "submittedAt": {"epochMs": str(submitted)},
+        "taskStateCounts": {state.removeprefix("JOB_STATE_").lower(): 1},
+        "taskCount": 1,
+        "completedCount": 1 if finished else 0,
+        "pendingReason": "",
+        "hasChildren": "/zephyr-" not in job_id.rpartition("/")[0],
+    }
+    if started:
+        result["startedAt"] = {"epochMs": str(started)}
+    if finished:
+        result["finishedAt"] = {"epochMs": str(finished)}
+    return result
+
+
+def task(of: dict[str, Any]) -> dict[str, Any]:
+    shared = {
+        "workerId": "worker-1",
+        "state": of["state"].replace("JOB_", "TASK_"),
+        "exitCode": 1 if of["state"] == "JOB_STATE_FAILED" else 0,
+        "error": of["error"],
+        **{key: of[key] for key in ("startedAt", "finishedAt") if key in of},
+    }
+    attempt = {"attemptId": 0, "isWorkerFailure": False, "attemptUid": "0", **shared}
+    return {"taskId": f"{of['jobId']}/0", "workerAddress": "", "currentAttemptId": 0, "attempts": [attempt], **shared}

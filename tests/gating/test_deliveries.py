@@ -1,0 +1,97 @@
+"""Which deliveries mean something, to which pull request, and what of them is worth keeping."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from bot.conversation.commands import Assess, Go
+from bot.engine.port import Delivery
+from bot.gating.deliveries import worth_keeping
+from bot.gating.events import Closed, Event, HeadMoved, Mentioned, Reopened
+from bot.gating.machine import GateMachine
+from bot.gating.model import Place
+
+MACHINE = GateMachine("perf-gate", {"marin-community/marin"})
+PLACE = Place(installation_id=7, repository_id=42, full_name="marin-community/marin", number=17, author="ada")
+
+
+def comment(body: str, **changes: Any) -> dict[str, Any]:
+    payload: dict[str, Any] = {
+        "action": "created",
+        "repository": {"id": 42, "full_name": "marin-community/marin"},
+        "installation": {"id": 7},
+        "issue": {"number": 17, "user": {"login": "ada"}, "pull_request": {"url": "…"}},
+        "comment": {"id": 900, "body": body, "user": {"login": "rev", "type": "User"}},
+    }
+    return payload | changes
+
+
+def pull(action: str, **pull_request: Any) -> dict[str, Any]:
+    return {
+        "action": action,
+        "repository": {"id": 42, "full_name": "marin-community/marin"},
+        "installation": {"id": 7},
+        "pull_request": {"number": 17, "user": {"login": "ada"}, "head": {"sha": "b" * 40}, **pull_request},
+    }
+
+
+def heard(event: str, payload: dict[str, Any]) -> list[tuple[str, Event]]:
+    return list(MACHINE.route(Delivery("guid", event, json.dumps(payload).encode())))
+
+
+def test_a_mention_on_a_pull_request_is_heard() -> None:
+    assert heard("issue_comment", comment("@perf-gate")) == [("42/17", Mentioned(PLACE, 900, "rev", Assess()))]
+
+
+def test_a_bare_answer_is_marked_as_such() -> None:
+    assert heard("issue_comment", comment("go")) == [("42/17", Mentioned(PLACE, 900, "rev", Go(), bare=True))]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        comment("looks good to me"),
+        comment("@perf-gate go", action="edited"),
+        comment("@perf-gate go", action="deleted"),
+        comment("@perf-gate go", issue={"number": 17, "user": {"login": "ada"}}),
+        comment(
+            "@perf-gate go", comment={"id": 1, "body": "@perf-gate go", "user": {"login": "x[bot]", "type": "Bot"}}
+        ),
+        comment("@perf-gate go", comment={"id": 1, "body": "@perf-gate go", "user": None}),
+        comment("@perf-gate go", comment={"id": 1, "body": None, "user": {"login": "rev", "type": "User"}}),
+        comment("@perf-gate go", repository={"id": 1, "full_name": "somebody/else"}),
+        comment("@perf-gate go", installation=None),
+    ],
+    ids=["no mention", "edited", "deleted", "an issue", "a bot", "a ghost", "no body", "not served", "no installation"],
+)
+def test_what_commands_nothing(payload: dict[str, Any]) -> None:
+    assert heard("issue_comment", payload) == []
+
+
+def test_pushes_closing_and_reopening_are_heard() -> None:
+    assert heard("pull_request", pull("synchronize")) == [("42/17", HeadMoved(PLACE, "b" * 40))]
+    assert heard("pull_request", pull("closed", merged=True)) == [("42/17", Closed(PLACE, merged=True))]
+    assert heard("pull_request", pull("reopened")) == [("42/17", Reopened(PLACE))]
+    assert heard("pull_request", pull("labeled")) == []
+
+
+def test_only_what_may_matter_is_kept() -> None:
+    def keeps(event: str, payload: dict[str, Any]) -> bool:
+        return worth_keeping(event, json.dumps(payload).encode(), "perf-gate")
+
+    assert keeps("issue_comment", comment("hello @PERF-GATE"))
+    assert keeps("issue_comment", comment("  max_gate=2"))
+    assert keeps("pull_request", pull("synchronize"))
+    assert not keeps("issue_comment", comment("hello"))
+    assert not keeps("pull_request", pull("labeled"))
+    assert not keeps("star", {"action": "created"})
+    assert not worth_keeping("issue_comment", b"[]", "perf-gate")
+
+
+def test_a_wrong_shape_raises_so_that_the_delivery_is_kept_as_failed() -> None:
+    with pytest.raises(msgspec.MsgspecError):
+        heard("issue_comment", comment("@perf-gate", issue={"number": "seventeen"}))
