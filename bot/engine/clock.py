@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 # The event loop counts monotonic time, due times are wall-clock: look again this often, so that a stepped or suspended
 # machine is at most this late.
-_LOOK_AGAIN = timedelta(minutes=1)
+LOOK_AGAIN = timedelta(minutes=1)
 
 
 class SystemClock:
@@ -20,7 +20,7 @@ class SystemClock:
             if left is not None and left <= timedelta(0):
                 return
             try:
-                async with asyncio.timeout(None if left is None else min(left, _LOOK_AGAIN).total_seconds()):
+                async with asyncio.timeout(None if left is None else min(left, LOOK_AGAIN).total_seconds()):
                     await wake.wait()
             except TimeoutError:
                 continue

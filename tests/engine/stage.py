@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from random import Random
 
 from bot.engine.port import Backoff, Clock, Effect, EffectContext, EffectPolicy, Engine, Lane, Machine, Outcome
 from tests.engine.clock import ManualClock
@@ -19,6 +20,11 @@ Shell = Callable[[Machine[Noted, Do], Sequence[Policy], Sequence[Lane], Clock], 
 
 MINUTE = timedelta(minutes=1)
 LANES = (Lane("wide", 8), Lane("narrow", 1), Lane("pair", 2))
+
+
+def seeded(seed: int) -> Random:
+    """Jitter that a test can repeat."""
+    return Random(seed)  # noqa: S311
 
 
 class Flaky(Exception):
@@ -51,6 +57,7 @@ class Hands:
     def __init__(self) -> None:
         self.calls: list[Effect] = []
         self.errors: dict[str, list[BaseException]] = {}
+        self.says: dict[str, str] = {}
         self._held: dict[str, Held] = {}
         self.busy = 0
         self.busiest = 0
@@ -74,7 +81,7 @@ class Hands:
                 raise errors.pop(0)
         finally:
             self.busy -= 1
-        return Outcome(Do(f"{effect.id} done"))
+        return Outcome(Do(self.says.get(effect.id, f"{effect.id} done")))
 
     async def _wait(self, held: Held, context: EffectContext[Noted]) -> None:
         held.context = context
@@ -126,11 +133,16 @@ class Stage:
 
 @asynccontextmanager
 async def playing(
-    shell: Shell, *, clock: ManualClock | None = None, hands: Hands | None = None, machine: Script | None = None
+    shell: Shell,
+    *,
+    clock: ManualClock | None = None,
+    hands: Hands | None = None,
+    machine: Script | None = None,
+    registry: Sequence[Policy] | None = None,
 ) -> AsyncIterator[Stage]:
     """A running engine. Leaving stops it in good order; a fault of its loop fails the test."""
     clock, hands, machine = clock or ManualClock(), hands or Hands(), machine or Script()
-    async with shell(machine, policies(hands), LANES, clock) as engine:
+    async with shell(machine, registry or policies(hands), LANES, clock) as engine:
         running = asyncio.create_task(engine.run())
         try:
             yield Stage(engine, clock, machine, hands)

@@ -28,7 +28,7 @@ BUG_BACKOFF = Backoff()
 """A machine that raises will mostly raise again: a few tries, for what depends on other state, then a human."""
 
 
-class RestlessMachine(Exception):
+class RestlessMachine(RuntimeError):
     """The machine's events cause each other without end."""
 
 
