@@ -35,6 +35,7 @@ def assessed(draft: Draft, event: Assessed) -> None:
         head_sha=event.head_sha,
         merge_base=event.merge_base,
         base_ref=event.base_ref,
+        default_branch=event.default_branch,
         is_fork=event.is_fork,
         config_sha=event.config_sha,
         config=event.config,

@@ -41,7 +41,7 @@ class _Comment(msgspec.Struct):
 class _Issue(msgspec.Struct):
     number: int
     user: _User | None
-    pull_request: msgspec.Raw | None = None
+    pull_request: dict[str, msgspec.Raw] | None = None
 
 
 class _Head(msgspec.Struct):

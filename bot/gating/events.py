@@ -66,6 +66,7 @@ class Assessed(msgspec.Struct, frozen=True, tag=True):
     head_sha: str
     merge_base: str
     base_ref: str
+    default_branch: str
     is_fork: bool
     config_sha: str
     config: str
@@ -173,11 +174,12 @@ class FerryStopped(msgspec.Struct, frozen=True, tag=True):
 
 
 class EffectFailed(msgspec.Struct, frozen=True, tag=True):
-    """An effect was given up. `sentence` is public; the detail is in the log."""
+    """An effect was given up. `sentence` is public; the detail is in the log. `comment_id` 0: it answered no comment."""
 
     kind: str
     run_id: str
     sentence: str
+    comment_id: int = 0
 
 
 class CheckDue(msgspec.Struct, frozen=True, tag=True):

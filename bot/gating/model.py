@@ -125,6 +125,7 @@ class Run(msgspec.Struct, frozen=True):
     head_sha: str = ""
     merge_base: str = ""
     base_ref: str = ""
+    default_branch: str = ""
     is_fork: bool = False
     config_sha: str = ""
     config: str = ""

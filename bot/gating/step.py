@@ -118,6 +118,9 @@ def _closed(draft: Draft, event: Closed) -> None:
 def _effect_failed(draft: Draft, event: EffectFailed) -> None:
     run = draft.pr.run
     draft.reason = f"{event.kind} was given up: {event.sentence}"
+    if event.kind == "authorise":
+        draft.reply(event.comment_id, replies.cannot_authorise(event.sentence))
+        return
     if event.kind in _HARMLESS or run is None or run.id != event.run_id or run.state.ended:
         return
     draft.end(RunState.stuck, event.sentence)

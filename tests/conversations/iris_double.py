@@ -47,7 +47,7 @@ class Job:
 
 
 class IrisDouble:
-    """`async with IrisDouble(folder) as iris:`; `iris.jobs` are the submissions, `iris.finish(...)` ends the last one."""
+    """`async with IrisDouble(folder) as iris:`; `iris.jobs` are the submissions, `iris.finish(...)` ends the last."""
 
     def __init__(self, folder: Path) -> None:
         self.jobs: dict[str, Job] = {}
@@ -181,7 +181,7 @@ def row(job_id: str, state: str, started: int, finished: int, error: str, submit
 
 
 def task(of: dict[str, Any]) -> dict[str, Any]:
-    shared = {
+    shared: dict[str, Any] = {
         "workerId": "worker-1",
         "state": of["state"].replace("JOB_", "TASK_"),
         "exitCode": 1 if of["state"] == "JOB_STATE_FAILED" else 0,

@@ -58,9 +58,7 @@ def test_a_bare_answer_is_marked_as_such() -> None:
         comment("@perf-gate go", action="edited"),
         comment("@perf-gate go", action="deleted"),
         comment("@perf-gate go", issue={"number": 17, "user": {"login": "ada"}}),
-        comment(
-            "@perf-gate go", comment={"id": 1, "body": "@perf-gate go", "user": {"login": "x[bot]", "type": "Bot"}}
-        ),
+        comment("@perf-gate go", comment={"id": 1, "body": "@perf-gate", "user": {"login": "x[bot]", "type": "Bot"}}),
         comment("@perf-gate go", comment={"id": 1, "body": "@perf-gate go", "user": None}),
         comment("@perf-gate go", comment={"id": 1, "body": None, "user": {"login": "rev", "type": "User"}}),
         comment("@perf-gate go", repository={"id": 1, "full_name": "somebody/else"}),
