@@ -1,7 +1,7 @@
 """The one error type that crosses rooms: a public sentence and a private detail.
 
-Only ``public`` may ever reach a comment; ``private`` goes to the log, redacted. Expected outcomes (a red test, a missing
-baseline, a denied command) are values, never faults.
+Only ``public`` may ever reach a comment; ``private`` goes to the log, redacted. Expected outcomes (a red test, a
+missing baseline, a denied command) are values, never faults.
 """
 
 from __future__ import annotations

@@ -61,6 +61,10 @@ def denied(needed: str) -> str:
     )
 
 
+def cannot_authorise(why: str) -> str:
+    return f"I could not look up whether you may do that: {why}. Nothing was done; please say it again later."
+
+
 def closed() -> str:
     return "This pull request is closed, so nothing new is run for it. Reopen it and ask again."
 
