@@ -63,7 +63,7 @@ class StageProgress(msgspec.Struct, frozen=True):
     """One pipeline stage as the cluster shows it. `shards_total` 0 where unknown."""
 
     name: str
-    state: Literal["waiting", "running", "done"]
+    state: Literal["waiting", "running", "done", "failed"]
     seconds: float
     shards_done: int = 0
     shards_total: int = 0

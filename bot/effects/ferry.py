@@ -1,0 +1,125 @@
+"""The treatment ferry: submitted once under its derived name, watched, collected, and stopped when somebody says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.checkout.refusals import Refusal
+from bot.effects.context import Context, Rooms, config_of, current_gate, gate_config, place_of
+from bot.effects.prepare import PRISTINE, TRUSTED, tree_name
+from bot.engine.port import Effect, Outcome
+from bot.faults import Fault
+from bot.gating.events import Collected, Event, FerryStopped, Refused, Submitted, Watched
+from bot.gating.model import Attempt, GateRun, Place, Run, StageProgress
+from bot.gating.states import RunState
+from bot.iris.collector_script import SCRIPT
+from bot.iris.controller import Absent, Found, Unknown
+from bot.iris.names import job_name
+from bot.iris.poll import FerryStatus
+from bot.iris.submit import Refused as RefusedByIris
+
+
+def name_of(place: Place, run: Run, gate: GateRun) -> str:
+    """The job's name: the same after any crash, another for every attempt."""
+    number = gate.attempt.number if gate.attempt else 1
+    return job_name(place.repository_id, place.number, run.head_sha, run.ordinal, gate.number, number)
+
+
+async def submit(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """Look for the job by its name; adopt it in whatever state, and submit only where it is certainly absent."""
+    found = await current_gate(effect, context)
+    if found is None:
+        return Outcome()
+    pr, run, gate = found
+    name, attempt = name_of(place_of(pr), run, gate), int(effect.payload["attempt"])
+    known = await rooms.iris.look_up(name)
+    if isinstance(known, Unknown):
+        raise Fault("Iris does not say whether the ferry is there already", known.reason, retryable=True)
+    if isinstance(known, Found):
+        return Outcome(Submitted(run.id, gate.number, attempt, known.job_id))
+    again = await current_gate(effect, context)
+    if again is None or context.revoked.is_set() or again[1].state is not RunState.submitting:
+        return Outcome()
+    tree = rooms.trees.path(tree_name(run.id, PRISTINE))
+    answer = await rooms.iris.submit(gate_config(config_of(run), gate.number), name, tree)
+    if isinstance(answer, RefusedByIris):
+        return Outcome(Refused(run.id, f"Iris refused the ferry: {answer.reason}"))
+    return Outcome(Submitted(run.id, gate.number, attempt, answer.job_id))
+
+
+async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """One look at the ferry. The root job decides whether it has ended."""
+    found = await current_gate(effect, context)
+    if found is None:
+        return Outcome()
+    _, run, gate = found
+    attempt = gate.attempts[-1]
+    status = await rooms.iris.poll(attempt.job_id, gate_config(config_of(run), gate.number).expected_steps)
+    if isinstance(status, Absent):
+        return Outcome(Refused(run.id, f"Iris no longer knows the ferry {attempt.job_id}"))
+    seen = _seen(attempt, status)
+    return Outcome(Watched(run.id, gate.number, attempt.number, seen, status.terminal))
+
+
+def _seen(attempt: Attempt, status: FerryStatus) -> Attempt:
+    stages = tuple(
+        StageProgress(
+            name=stage.name,
+            state=stage.state,
+            seconds=round(stage.seconds, 1),
+            shards_done=stage.shards.done if stage.shards else 0,
+            shards_total=stage.shards.total if stage.shards else 0,
+        )
+        for stage in status.stages
+    )
+    return Attempt(
+        number=attempt.number,
+        job_id=attempt.job_id,
+        started_at=status.started_at,
+        ended_at=status.finished_at,
+        ferry_state=status.state,
+        error=status.error,
+        pending_reason=status.pending_reason,
+        progress=stages,
+    )
+
+
+async def collect(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """The perf report of the ended ferry, by the repository's own collector where its default branch has one."""
+    found = await current_gate(effect, context)
+    if found is None:
+        return Outcome()
+    pr, run, gate = found
+    attempt, place = gate.attempts[-1], place_of(pr)
+    trusted = await _trusted_checkout(rooms, place, run)
+    report = await rooms.iris.collect(
+        attempt.job_id,
+        gate_config(config_of(run), gate.number),
+        name_of(place, run, gate),
+        run.head_sha,
+        trusted,
+    )
+    if isinstance(report, Absent):
+        return Outcome(Refused(run.id, f"Iris no longer knows the ferry {attempt.job_id}"))
+    return Outcome(Collected(run.id, gate.number, attempt.number, report))
+
+
+async def _trusted_checkout(rooms: Rooms, place: Place, run: Run) -> Path | None:
+    """The default branch as it was when the run was assessed, where it has the collector; never the head."""
+    mirror = rooms.mirror(place)
+    if await mirror.read(run.config_sha, SCRIPT.as_posix()) is None:
+        return None
+    tree = await rooms.trees.materialise(mirror, run.config_sha, tree_name(run.id, TRUSTED))
+    if isinstance(tree, Refusal):
+        raise Fault("the default branch cannot be checked out", tree.reason)
+    return tree
+
+
+async def stop_ferry(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """Stop that one job and all below it."""
+    found = await current_gate(effect, context)
+    if found is None:
+        return Outcome()
+    _, run, gate = found
+    await rooms.iris.stop(gate.attempts[-1].job_id)
+    return Outcome(FerryStopped(run.id, gate.number, gate.attempts[-1].number))
