@@ -1,0 +1,121 @@
+"""The Iris controller's calls that the gate needs, over whichever transport reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from bot.faults import Fault
+from bot.iris import records
+from bot.iris.records import Job, Json, Task
+
+_Record = TypeVar("_Record")
+
+# The controller's own limits: 500 jobs a page, and no page that begins after 5000.
+_PAGE = 500
+_LAST_OFFSET = 5000
+
+
+class Transport(Protocol):
+    """One way to the controller: HTTP, or the iris program where only a cluster config is known."""
+
+    async def call(self, method: str, body: Json) -> Json:
+        """Call a ControllerService method. Raises NotFound for its not_found, Fault for anything else."""
+
+    async def logs(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
+        """The last lines of a job and its descendants that contain `substring`, in order of time."""
+
+
+class NotFound(Exception):
+    """The controller says clearly that there is no such job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The job exists, whatever its state: whoever submitted it, it is ours to adopt."""
+
+    job_id: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The controller answered, twice, and knows no such job."""
+
+    job_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody can say now; submitting on such an answer could run the ferry twice."""
+
+    job_id: str
+    reason: str
+
+
+class Controller:
+    """Typed calls; answers of another shape than Iris' are faults."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def look_up(self, job_id: str) -> Found | Absent | Unknown:
+        """Whether the job exists. Never raises: what cannot be found out is Unknown."""
+        try:
+            states = (await self._transport.call("GetJobState", {"jobIds": [job_id]})).get("states") or {}
+            if isinstance(states, dict) and job_id in states:
+                return Found(job_id, records.state_name(states[job_id]))
+            # An empty object is also what a bystander on the same address might answer, so a listing must agree: it
+            # counts what it found, even when that is nothing.
+            listed = [job for job in await self.jobs(job_id) if job.id == job_id]
+        except (Fault, NotFound) as error:
+            return Unknown(job_id, str(error))
+        return Found(job_id, listed[0].state) if listed else Absent(job_id)
+
+    async def jobs(self, root_id: str) -> list[Job]:
+        """The root job and all below it, by the time of submission."""
+        found: dict[str, Job] = {}
+        offset = 0
+        while offset <= _LAST_OFFSET:
+            query = {"jobIdPrefix": root_id, "limit": _PAGE, "offset": offset}
+            answer = records.snake_keys(await self._transport.call("ListJobs", {"query": query}))
+            if "total_count" not in answer:
+                raise _misshapen("ListJobs", "no totalCount")
+            page = _read("ListJobs", answer.get("jobs"), records.job)
+            # A prefix also matches a longer name beside it: /bot/demo1 finds /bot/demo10.
+            found |= {job.id: job for job in page if job.id == root_id or job.id.startswith(f"{root_id}/")}
+            offset += len(page)
+            if not answer.get("has_more") or not page:
+                break
+        return sorted(found.values(), key=lambda job: (job.submitted_ms or 0, job.id))
+
+    async def tasks(self, job_id: str) -> list[Task]:
+        answer = records.snake_keys(await self._transport.call("ListTasks", {"jobId": job_id}))
+        return _read("ListTasks", answer.get("tasks"), records.task)
+
+    async def logs(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
+        return await self._transport.logs(job_id, substring, most_lines)
+
+    async def terminate(self, job_id: str) -> bool:
+        """Stop a job with all below it. False when there is no such job; stopping an ended one is no error."""
+        try:
+            await self._transport.call("TerminateJob", {"jobId": job_id})
+        except NotFound:
+            return False
+        return True
+
+
+def _read(method: str, items: object, read: Callable[[Json], _Record]) -> list[_Record]:
+    if items is None:
+        return []
+    if not isinstance(items, list):
+        raise _misshapen(method, "no list")
+    try:
+        return [read(item) for item in items]
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _misshapen(method, str(error)) from error
+
+
+def _misshapen(method: str, detail: str) -> Fault:
+    return Fault("Iris gave an answer that cannot be read", f"{method}: {detail}", retryable=True)

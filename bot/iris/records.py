@@ -1,0 +1,147 @@
+"""Jobs and tasks as Iris describes them, read from its JSON.
+
+HTTP answers have camelCase keys and "JOB_STATE_RUNNING", the command line snake_case and sometimes "running"; 64-bit
+integers are strings in both, and what is left out has its protobuf default.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Json = Mapping[str, Any]
+
+# A job in one of these is over (facts: "terminal SUCCEEDED, FAILED, KILLED, WORKER_FAILED, UNSCHEDULABLE").
+TERMINAL_STATES = frozenset({"succeeded", "failed", "killed", "worker_failed", "unschedulable"})
+
+_HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_STATE_PREFIX = re.compile(r"^(JOB|TASK)_STATE_")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job of the tree. Times are milliseconds since the epoch, None while not reached. `state` is lower case."""
+
+    id: str
+    state: str
+    error: str = ""
+    pending_reason: str = ""
+    submitted_ms: int | None = None
+    started_ms: int | None = None
+    finished_ms: int | None = None
+    failure_count: int = 0
+    preemption_count: int = 0
+    task_state_counts: Mapping[str, int] | None = None
+    has_children: bool = False
+
+    @property
+    def terminal(self) -> bool:
+        return self.state in TERMINAL_STATES
+
+    @property
+    def duration_ms(self) -> int | None:
+        return _between(self.started_ms, self.finished_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of a task."""
+
+    state: str
+    started_ms: int | None
+    finished_ms: int | None
+
+    @property
+    def duration_ms(self) -> int | None:
+        return _between(self.started_ms, self.finished_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task of a job; `exit_code` is None while it runs, `peak_memory_mb` 0 where the cluster does not measure."""
+
+    id: str
+    state: str
+    exit_code: int | None
+    error: str
+    started_ms: int | None
+    finished_ms: int | None
+    peak_memory_mb: int
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def duration_ms(self) -> int | None:
+        return _between(self.started_ms, self.finished_ms)
+
+
+def snake_keys(value: Any) -> Any:
+    """The same JSON with snake_case keys."""
+    if isinstance(value, Mapping):
+        return {_HUMP.sub(lambda m: "_" + m[1].lower(), str(key)): snake_keys(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [snake_keys(item) for item in value]
+    return value
+
+
+def state_name(value: object) -> str:
+    """ "JOB_STATE_WORKER_FAILED" and "worker_failed" are "worker_failed"."""
+    return _STATE_PREFIX.sub("", str(value or "")).lower()
+
+
+def job(data: Json) -> Job:
+    """Read a JobStatus. Raises ValueError when it is none."""
+    raw = snake_keys(data)
+    counts = raw.get("task_state_counts") or {}
+    if not isinstance(raw.get("job_id"), str) or not isinstance(counts, Mapping):
+        raise ValueError("a job without an id or with malformed task counts")
+    return Job(
+        id=raw["job_id"],
+        state=state_name(raw.get("state")),
+        error=str(raw.get("error") or ""),
+        pending_reason=str(raw.get("pending_reason") or ""),
+        submitted_ms=_epoch_ms(raw.get("submitted_at")),
+        started_ms=_epoch_ms(raw.get("started_at")),
+        finished_ms=_epoch_ms(raw.get("finished_at")),
+        failure_count=int(raw.get("failure_count") or 0),
+        preemption_count=int(raw.get("preemption_count") or 0),
+        task_state_counts={str(state): int(count) for state, count in counts.items()},
+        has_children=bool(raw.get("has_children")),
+    )
+
+
+def task(data: Json) -> Task:
+    """Read a TaskStatus. Raises ValueError when it is none."""
+    raw = snake_keys(data)
+    if not isinstance(raw.get("task_id"), str):
+        raise ValueError("a task without an id")
+    state = state_name(raw.get("state"))
+    # A running task has exit code 0 on the wire, which must not look like a clean end.
+    ended = state not in {"pending", "building", "running", "assigned", ""}
+    return Task(
+        id=raw["task_id"],
+        state=state,
+        exit_code=int(raw.get("exit_code") or 0) if ended else None,
+        error=str(raw.get("error") or ""),
+        started_ms=_epoch_ms(raw.get("started_at")),
+        finished_ms=_epoch_ms(raw.get("finished_at")),
+        peak_memory_mb=int((raw.get("resource_usage") or {}).get("memory_peak_mb") or 0),
+        attempts=tuple(
+            Attempt(state_name(a.get("state")), _epoch_ms(a.get("started_at")), _epoch_ms(a.get("finished_at")))
+            for a in raw.get("attempts") or ()
+        ),
+    )
+
+
+def _epoch_ms(value: object) -> int | None:
+    if not isinstance(value, Mapping):
+        return None
+    # Epoch 0 is the protobuf default, not a time.
+    return int(value.get("epoch_ms") or 0) or None
+
+
+def _between(started_ms: int | None, finished_ms: int | None) -> int | None:
+    if started_ms is None or finished_ms is None or finished_ms < started_ms:
+        return None
+    return finished_ms - started_ms
