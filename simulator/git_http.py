@@ -1,0 +1,107 @@
+"""git over smart HTTP (git's own http-protocol.txt): read-only, protocol v0 to v2, user `x-access-token`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from aiohttp import web
+
+from simulator.auth import authenticate_git
+from simulator.errors import Refusal, not_accessible
+from simulator.git import environment
+from simulator.state import Repository
+from simulator.world import World
+
+_CHUNK = 64 * 1024
+
+
+def add_git_routes(app: web.Application, world: World) -> None:
+    async def advertise(request: web.Request) -> web.StreamResponse:
+        if request.query.get("service") != "git-upload-pack":
+            return web.Response(status=403, text="This GitHub is read-only.")
+        repository = await _repository(world, request)
+        if isinstance(repository, web.Response):
+            return repository
+        # Protocol v2 has no service announcement before the capabilities.
+        head = b"" if "version=2" in request.headers.get("Git-Protocol", "") else b"001e# service=git-upload-pack\n0000"
+        return await _upload_pack(request, repository, head, "--http-backend-info-refs")
+
+    async def upload_pack(request: web.Request) -> web.StreamResponse:
+        repository = await _repository(world, request)
+        if isinstance(repository, web.Response):
+            return repository
+        return await _upload_pack(request, repository, b"")
+
+    app.router.add_get("/{owner}/{name}.git/info/refs", advertise)
+    app.router.add_post("/{owner}/{name}.git/git-upload-pack", upload_pack)
+
+
+async def _repository(world: World, request: web.Request) -> Repository | web.Response:
+    """The repository, for a caller whose token may read its contents; else the refusal to send."""
+    name = f"{request.match_info['owner']}/{request.match_info['name']}"
+    try:
+        caller = authenticate_git(world, request.headers.get("Authorization"))
+        request["caller"] = caller.kind
+        repository = world.repository(name)
+        if not caller.may_see(repository):
+            raise LookupError(name)
+        if caller.reaches(repository) and not caller.allows("contents", "read"):
+            raise not_accessible("contents", "read")
+    except Refusal as refusal:
+        challenge = {"WWW-Authenticate": 'Basic realm="GitHub"'} if refusal.status == 401 else {}
+        return web.Response(status=refusal.status, text=refusal.message, headers=challenge)
+    except LookupError:
+        if "Authorization" not in request.headers:
+            return web.Response(
+                status=401, text="Repository not found.", headers={"WWW-Authenticate": 'Basic realm="GitHub"'}
+            )
+        return web.Response(status=404, text="Repository not found.")
+    return repository
+
+
+async def _upload_pack(request: web.Request, repository: Repository, head: bytes, *flags: str) -> web.StreamResponse:
+    body = await request.read()
+    process = await asyncio.create_subprocess_exec(
+        "git",
+        "upload-pack",
+        "--strict",
+        "--stateless-rpc",
+        *flags,
+        str(repository.git.path),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=environment({"GIT_PROTOCOL": request.headers.get("Git-Protocol", "")}),
+    )
+    stdin, stdout = process.stdin, process.stdout
+    if stdin is None or stdout is None:
+        raise RuntimeError("git was started without the pipes it was asked for")
+    kind = "advertisement" if flags else "result"
+    response = web.StreamResponse(
+        headers={"Content-Type": f"application/x-git-upload-pack-{kind}", "Cache-Control": "no-cache"}
+    )
+    try:
+        await response.prepare(request)
+        await response.write(head)
+        feeding = asyncio.create_task(_feed(stdin, body))
+        while chunk := await stdout.read(_CHUNK):
+            await response.write(chunk)
+        await feeding
+    finally:
+        if process.returncode is None:
+            # A client that hung up leaves git writing to nobody.
+            if not stdout.at_eof():
+                process.kill()
+            await process.wait()
+    await response.write_eof()
+    return response
+
+
+async def _feed(stdin: asyncio.StreamWriter, body: bytes) -> None:
+    try:
+        stdin.write(body)
+        await stdin.drain()
+    except (BrokenPipeError, ConnectionResetError):
+        return  # git had read enough
+    finally:
+        stdin.close()

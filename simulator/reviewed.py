@@ -1,0 +1,60 @@
+"""Where GitHub and its own descriptions differ: each difference the referees forgive, and why. Nothing else is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+
+# @octokit/webhooks-schemas ended in 2023 and rejects unknown keys. These came later; the current webhook description,
+# which judges the same payload, has them all. (key → the last key of the path it stands under)
+NEWER_THAN_STRICT: dict[str, frozenset[str]] = {
+    # Every account, since 2024.
+    "user_view_type": frozenset({"user", "owner", "sender", "account", "merged_by"}),
+    # The App that wrote a comment, and the installation's App.
+    "client_id": frozenset({"performed_via_github_app", "installation"}),
+}
+
+# Keys that are null where the older schemas know only "absent". (the last key of the path → keys under it)
+NULL_IS_ABSENT_IN_STRICT: dict[str, frozenset[str]] = {
+    # Nobody requested the installation: it was made directly.
+    "": frozenset({"requester"}),
+}
+
+# Keys the older webhook schemas require and GitHub does not send for an App's own hook.
+LACKING_IN_STRICT: dict[str, Json] = {
+    "ping": {
+        "url": "https://api.github.com/app/hook/config",
+        "ping_url": "https://api.github.com/app/hook/pings",
+    },
+}
+
+# Keys of a pull request's `head` that are null once the fork is deleted, though the API's description says otherwise.
+NULL_HEAD_KEYS = ("repo",)
+
+
+def for_strict(event: str, payload: Any, under: str = "") -> Any:
+    """The payload as @octokit/webhooks-schemas knew it."""
+    if isinstance(payload, list):
+        return [for_strict(event, item, under) for item in payload]
+    if not isinstance(payload, dict):
+        return payload
+    known = {
+        key: for_strict(event, value, key)
+        for key, value in payload.items()
+        if under not in NEWER_THAN_STRICT.get(key, frozenset())
+        and not (value is None and key in NULL_IS_ABSENT_IN_STRICT.get(under, frozenset()))
+    }
+    if under == "hook":
+        known = {**LACKING_IN_STRICT.get(event, {}), **known}
+    return known
+
+
+def for_rest(operation: str, status: int, body: Any) -> Any:
+    """The response as the API's description would have it."""
+    if operation != "GET /repos/{owner}/{repo}/pulls/{pull_number}" or status != 200:
+        return body
+    head, base = dict(body["head"]), body["base"]
+    for key in NULL_HEAD_KEYS:
+        head[key] = base[key] if head[key] is None else head[key]
+    return {**body, "head": head}

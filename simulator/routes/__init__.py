@@ -1,0 +1,1 @@
+"""The API's operations, one file per family; `operations` lists them all."""

@@ -1,0 +1,97 @@
+"""The simulator: three origins (API, web with git, artifacts) on local ports, and every verb to drive them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from aiohttp import web
+
+from simulator.api import Api
+from simulator.artifacts import artifacts_app
+from simulator.clock import Clock, MovableClock
+from simulator.deliveries import TIME_OUT_SECONDS, Deliveries
+from simulator.events import Announcer
+from simulator.faults import Faults
+from simulator.git_http import add_git_routes
+from simulator.limits import RateLimits
+from simulator.operations import Router, operations
+from simulator.referee import Referee
+from simulator.verbs.actions import ActionVerbs
+from simulator.verbs.conversation import ConversationVerbs
+from simulator.verbs.pulls import PullVerbs
+from simulator.verbs.trouble import TroubleVerbs
+from simulator.world import World
+
+
+class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
+    """`async with Simulator() as sim`. Ports of 0 are chosen by the system; `folder` keeps the bare repositories."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        folder: Path | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        web_port: int = 0,
+        artifacts_port: int = 0,
+        delivery_time_out: float = TIME_OUT_SECONDS,
+    ) -> None:
+        self._scratch = tempfile.TemporaryDirectory(prefix="simulator-") if folder is None else None
+        world = World(clock or MovableClock(), folder or Path(self._scratch.name if self._scratch else "."))
+        self.referee = Referee(world)
+        deliveries = Deliveries(world, self.referee.delivery, delivery_time_out)
+        super().__init__(world, deliveries, Announcer(world, deliveries), Faults(), RateLimits(world.clock))
+        self._host = host
+        self._ports = {"api": port, "web": web_port, "artifacts": artifacts_port}
+        self._runners: list[web.AppRunner] = []
+
+    @property
+    def api_url(self) -> str:
+        return self.world.links.api
+
+    @property
+    def git_url(self) -> str:
+        """Repositories are cloned from `{git_url}/{owner}/{name}.git`."""
+        return self.world.links.web
+
+    @property
+    def web_url(self) -> str:
+        """A conversation is read at `{web_url}/{owner}/{name}/pull/{number}`."""
+        return self.world.links.web
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        router = Router(operations(self.announcer, self.deliveries))
+        api = Api(self.world, router, self.faults, self.limits, self.referee).application()
+        web_origin = web.Application()
+        add_git_routes(web_origin, self.world)
+        for name, app in (("api", api), ("web", web_origin), ("artifacts", artifacts_app(self.world))):
+            setattr(self.world.links, name, await self._serve(app, self._ports[name]))
+
+    async def _serve(self, app: web.Application, port: int) -> str:
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await runner.setup()
+        self._runners.append(runner)
+        await web.TCPSite(runner, self._host, port).start()
+        return f"http://{self._host}:{runner.addresses[0][1]}"
+
+    async def stop(self) -> None:
+        self.clear_faults()
+        await self.deliveries.stop()
+        for runner in self._runners:
+            await runner.cleanup()
+        self._runners.clear()
+        if self._scratch is not None:
+            self._scratch.cleanup()
