@@ -17,8 +17,9 @@ from bot.github.responses import Answer, AnswerFault, fault_of
 
 API_VERSION = "2022-11-28"
 USER_AGENT = "perf-gate"
-JSON = sansio.accept_format()
-RAW = sansio.accept_format(media="raw")
+# GitHub's present media types; gidgethub still asks for the former `v3` ones.
+JSON = "application/vnd.github+json"
+RAW = "application/vnd.github.raw+json"
 
 # A page of 100 comments of 262,144 bytes each, which is the most that GitHub stores, and some room.
 _LARGEST_ANSWER = 32 * 1024 * 1024

@@ -25,7 +25,7 @@ async def test_every_request_says_who_asks_and_which_api_it_means(gh: GitHub, se
     await gh.permissions.of(REPO, "ann")
     for seen in service.requests:
         assert seen.headers["user-agent"] == "perf-gate"
-        assert seen.headers["accept"] == "application/vnd.github.v3+json"
+        assert seen.headers["accept"] == "application/vnd.github+json"
         assert seen.headers["x-github-api-version"] == "2022-11-28"
 
 

@@ -96,7 +96,7 @@ async def test_file_is_read_raw_at_its_commit(gh: GitHub, service: Service) -> N
     path = "/repos/acme/widgets/contents/.github%2Fperf-gate.toml"
     service.on("GET", path, raw(b"\xff\x00 = 1", "application/vnd.github.raw+json; charset=utf-8"))
     assert await gh.contents.read(REPO, ".github/perf-gate.toml", HEAD) == b"\xff\x00 = 1"
-    assert service.requests[-1].headers["accept"] == "application/vnd.github.v3.raw+json"
+    assert service.requests[-1].headers["accept"] == "application/vnd.github.raw+json"
     assert service.requests[-1].query == {"ref": HEAD}
 
 
