@@ -23,8 +23,8 @@ class JsonLines(logging.Formatter):
             "event": record.getMessage(),
             **extras(record),
         }
-        if record.exc_info:
-            line["error"] = self.formatException(record.exc_info)
+        if record.exc_text:  # rendered and redacted by the filter
+            line["error"] = record.exc_text
         return json.dumps(line, default=str, ensure_ascii=False)
 
 
@@ -33,7 +33,7 @@ class Readable(logging.Formatter):
         at = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
         ids = " ".join(f"{name}={value}" for name, value in extras(record).items())
         line = f"{at} {record.levelname[:4].lower()} {record.name}: {record.getMessage()} {ids}".rstrip()
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        return f"{line}\n{record.exc_text}" if record.exc_text else line
 
 
 def extras(record: logging.LogRecord) -> dict[str, object]:

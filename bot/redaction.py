@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 REDACTED = "[redacted]"
 
@@ -55,12 +55,32 @@ class RedactingFilter(logging.Filter):
         self._literals = tuple(literals)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = redact(record.getMessage(), self._literals), None
+        record.msg, record.args = redact(_message(record), self._literals), None
         if record.exc_info:
             # Rendered here, or the formatter would render the exception again, unredacted.
             record.exc_text = record.exc_text or logging.Formatter().formatException(record.exc_info)
             record.exc_info = None
         for name, value in list(record.__dict__.items()):
-            if isinstance(value, str) and name != "msg":
-                record.__dict__[name] = redact(value, self._literals)
+            if name != "msg":
+                record.__dict__[name] = self._redacted(value)
         return True
+
+    def _redacted(self, value: object) -> object:
+        """Fields that came by `extra`, also where a formatter would only later make text of them."""
+        if isinstance(value, str):
+            return redact(value, self._literals)
+        if isinstance(value, bytes):
+            return redact(value.decode("utf-8", "replace"), self._literals)
+        if isinstance(value, Mapping):
+            return {self._redacted(key): self._redacted(inner) for key, inner in value.items()}
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return [self._redacted(inner) for inner in value]
+        return redact(str(value), self._literals) if isinstance(value, BaseException) else value
+
+
+def _message(record: logging.LogRecord) -> str:
+    """A filter runs in the caller's stead: a line whose arguments do not fit must be logged, not raised there."""
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        return f"{record.msg} {record.args}"

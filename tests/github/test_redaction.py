@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.logs import JsonLines, Readable
 from bot.redaction import REDACTED, RedactingFilter, redact
 
 CANARY = "c4n4ryC4N4RY00c4n4ryC4N4RY00c4n4ry"
@@ -101,10 +102,51 @@ def test_log_line_loses_it_in_message_arguments_and_fields(log: logging.Logger, 
     assert sink.getvalue().count(REDACTED) == 4
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        f"ghs_{CANARY}".encode(),
+        {"header": f"Bearer {CANARY}"},
+        [f"ghs_{CANARY}", ("a webhook secret",)],
+        ValueError(f"ghs_{CANARY}"),
+    ],
+)
+def test_field_that_becomes_text_only_later_loses_it_too(log: logging.Logger, sink: io.StringIO, field: object) -> None:
+    log.error("look", extra={"where": field})
+    assert CANARY not in sink.getvalue()
+    assert "a webhook secret" not in sink.getvalue()
+    assert REDACTED in sink.getvalue()
+
+
+def test_fields_that_hold_no_text_keep_their_type(log: logging.Logger, sink: io.StringIO) -> None:
+    log.error("look", extra={"where": 12})
+    assert sink.getvalue() == "look 12\n"
+
+
+def test_line_whose_arguments_do_not_fit_is_logged_all_the_same(log: logging.Logger, sink: io.StringIO) -> None:
+    log.error("%d and no more", f"ghs_{CANARY}")
+    assert "and no more" in sink.getvalue()
+    assert CANARY not in sink.getvalue()
+
+
 def test_log_line_loses_it_in_a_traceback(log: logging.Logger, sink: io.StringIO) -> None:
     try:
         raise ValueError(f"ghs_{CANARY}")
     except ValueError:
         log.exception("it failed")
     assert "ValueError" in sink.getvalue()
+    assert CANARY not in sink.getvalue()
+
+
+@pytest.mark.parametrize("formatter", [JsonLines(), Readable()])
+def test_formatters_of_the_bot_show_the_traceback_without_it(
+    log: logging.Logger, sink: io.StringIO, formatter: logging.Formatter
+) -> None:
+    log.handlers[0].setFormatter(formatter)
+    try:
+        raise ValueError(f"ghs_{CANARY}")
+    except ValueError:
+        log.exception("it failed", extra={"effect": "e-1"})
+    assert "Traceback" in sink.getvalue()
+    assert "e-1" in sink.getvalue()
     assert CANARY not in sink.getvalue()
