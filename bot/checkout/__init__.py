@@ -1,0 +1,1 @@
+"""The mirror clone of a repository, and the pinned trees made from it. No git command ever runs inside such a tree."""
