@@ -12,6 +12,9 @@ from simulator.git import environment
 from simulator.state import Repository
 from simulator.world import World
 
+# Who asked, for the log of requests.
+CALLER = web.RequestKey("caller", str)
+
 _CHUNK = 64 * 1024
 
 
@@ -41,7 +44,7 @@ async def _repository(world: World, request: web.Request) -> Repository | web.Re
     name = f"{request.match_info['owner']}/{request.match_info['name']}"
     try:
         caller = authenticate_git(world, request.headers.get("Authorization"))
-        request["caller"] = caller.kind
+        request[CALLER] = caller.kind
         repository = world.repository(name)
         if not caller.may_see(repository):
             raise LookupError(name)

@@ -101,19 +101,19 @@ class Client:
 
     async def _authorized(self, who: Identity, request: Request) -> Answer:
         self._pace.check(who, request.doing)
-        authorization = await self._tokens.authorization(who)
         try:
-            return await self._send(who, request, authorization)
-        except AnswerFault as fault:
-            # 401 means that nothing was done, so even a write may be sent again with a new token.
-            if fault.status != 401 or not self._tokens.forget(who, authorization):
-                raise
-        return await self._send(who, request, await self._tokens.authorization(who))
-
-    async def _send(self, who: Identity, request: Request, authorization: str) -> Answer:
-        try:
-            return await self._transport.send(request, authorization)
+            return await self._renewing(who, request)
         except AnswerFault as fault:
             if fault.retry_after is not None:
                 self._pace.silence(who, fault.retry_after)
             raise
+
+    async def _renewing(self, who: Identity, request: Request) -> Answer:
+        authorization = await self._tokens.authorization(who)
+        try:
+            return await self._transport.send(request, authorization)
+        except AnswerFault as fault:
+            # 401 means that nothing was done, so even a write may be sent again with a new token.
+            if fault.status != 401 or not self._tokens.forget(who, authorization):
+                raise
+        return await self._transport.send(request, await self._tokens.authorization(who))

@@ -74,7 +74,7 @@ class Comments:
         oldest = await self._settle(repo, pull, marker, posted)
         if oldest is None or oldest.id == posted.id:
             return posted
-        return await self._edit(repo, oldest.id, body) or posted
+        return await self._edit(repo, oldest.id, body) or await self.upsert(repo, pull, marker, body, None)
 
     async def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> bool:
         """Put a reaction on a comment; a second time changes nothing. False where the comment is gone."""

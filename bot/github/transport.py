@@ -14,6 +14,7 @@ from yarl import URL
 
 from bot.faults import Fault
 from bot.github.responses import Answer, AnswerFault, fault_of
+from bot.redaction import redact
 
 API_VERSION = "2022-11-28"
 USER_AGENT = "perf-gate"
@@ -140,4 +141,4 @@ async def read_bounded(response: aiohttp.ClientResponse, limit: int) -> bytes | 
 def unreachable(doing: str, error: BaseException) -> Fault:
     """No answer at all. For a write this is ambiguous: it may have been done."""
     public = f"GitHub could not be reached when perf-gate tried to {doing}."
-    return Fault(public, f"{type(error).__name__}: {error}", retryable=True)
+    return Fault(public, redact(f"{type(error).__name__}: {error}"), retryable=True)

@@ -11,7 +11,7 @@ from aiohttp import web
 from bot.faults import Fault
 from bot.github.adapter import GitHub
 from bot.github.model import Permission
-from tests.github.conftest import REPO, Now
+from tests.github.conftest import REPO, TOKEN_PATH, Now
 from tests.github.service import Seen, Service, hang_up, raw, reply
 
 PERMISSION = "/repos/acme/widgets/collaborators/ann/permission"
@@ -30,7 +30,7 @@ async def test_every_request_says_who_asks_and_which_api_it_means(gh: GitHub, se
 
 
 @pytest.mark.parametrize(
-    "trouble", [BROKEN, hang_up, raw(b"<html>", "application/json", 503), raw(b"", "text/html", 500)]
+    "trouble", [BROKEN, hang_up, raw(b"<html>", "application/json", 503), raw(b"", "text/html", 520)]
 )
 async def test_read_survives_a_moment_of_trouble(gh: GitHub, service: Service, trouble: Any) -> None:
     service.on("GET", PERMISSION, trouble, trouble, reply(WRITE))
@@ -97,6 +97,15 @@ async def test_limit_asks_for_its_wait_and_is_not_answered_with_more_requests(
     assert len(service.asked()) == 1
     now.pass_(seconds=wait.total_seconds())
     assert (await gh.permissions.of(REPO, "ann")).permission == "write"
+
+
+async def test_limit_on_buying_a_token_is_kept_too(gh: GitHub, service: Service, now: Now) -> None:
+    service.on("POST", TOKEN_PATH, reply({"message": "slow down"}, 429, {"retry-after": "30"}))
+    for _ in range(2):
+        with pytest.raises(Fault, match="asks perf-gate to slow down") as caught:
+            await gh.comments.react(REPO, 5, "eyes")
+        assert caught.value.retry_after == timedelta(seconds=30)
+    assert len(service.requests) == 1
 
 
 async def test_limit_of_one_installation_does_not_silence_another(gh: GitHub, service: Service, now: Now) -> None:
