@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from simulator.state import Artifact
 from simulator.world import World
@@ -27,7 +29,7 @@ def _signature(artifact_id: int, expires: int) -> str:
     return hmac.new(_KEY, f"{artifact_id}:{expires}".encode(), hashlib.sha256).hexdigest()
 
 
-def artifacts_app(world: World) -> web.Application:
+def artifacts_app(world: World, middlewares: Sequence[Middleware] = ()) -> web.Application:
     async def download(request: web.Request) -> web.Response:
         if "Authorization" in request.headers:
             return _problem(
@@ -45,7 +47,7 @@ def artifacts_app(world: World) -> web.Application:
             return _problem(410, "Gone", "The artifact has expired.")
         return web.Response(body=artifact.content, content_type="application/zip")
 
-    app = web.Application()
+    app = web.Application(middlewares=middlewares)
     app.router.add_get(r"/artifacts/{artifact:\d+}.zip", download)
     return app
 

@@ -12,12 +12,15 @@ from aiohttp import web
 from simulator.api import Api
 from simulator.artifacts import artifacts_app
 from simulator.clock import Clock, MovableClock
+from simulator.control import control_app
 from simulator.deliveries import TIME_OUT_SECONDS, Deliveries
 from simulator.events import Announcer
 from simulator.faults import Faults
 from simulator.git_http import add_git_routes
 from simulator.limits import RateLimits
 from simulator.operations import Router, operations
+from simulator.origins import trouble
+from simulator.page import add_pages
 from simulator.referee import Referee
 from simulator.verbs.actions import ActionVerbs
 from simulator.verbs.conversation import ConversationVerbs
@@ -27,7 +30,10 @@ from simulator.world import World
 
 
 class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
-    """`async with Simulator() as sim`. Ports of 0 are chosen by the system; `folder` keeps the bare repositories."""
+    """`async with Simulator() as sim`. Ports of 0 are chosen by the system; `folder` keeps the bare repositories.
+
+    Without a `control_port` there is no control side over HTTP.
+    """
 
     def __init__(
         self,
@@ -38,6 +44,7 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
         port: int = 0,
         web_port: int = 0,
         artifacts_port: int = 0,
+        control_port: int | None = None,
         delivery_time_out: float = TIME_OUT_SECONDS,
     ) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="simulator-") if folder is None else None
@@ -47,6 +54,8 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
         super().__init__(world, deliveries, Announcer(world, deliveries), Faults(), RateLimits(world.clock))
         self._host = host
         self._ports = {"api": port, "web": web_port, "artifacts": artifacts_port}
+        self._control_port = control_port
+        self._control_url = ""
         self._runners: list[web.AppRunner] = []
 
     @property
@@ -75,10 +84,24 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
     async def start(self) -> None:
         router = Router(operations(self.announcer, self.deliveries))
         api = Api(self.world, router, self.faults, self.limits, self.referee).application()
-        web_origin = web.Application()
-        add_git_routes(web_origin, self.world)
-        for name, app in (("api", api), ("web", web_origin), ("artifacts", artifacts_app(self.world))):
+        site = web.Application(middlewares=[trouble(self.world, self.faults, "web")])
+        add_git_routes(site, self.world)
+        add_pages(site, self)
+        artifacts = artifacts_app(self.world, [trouble(self.world, self.faults, "artifacts")])
+        for name, app in (("api", api), ("web", site), ("artifacts", artifacts)):
             setattr(self.world.links, name, await self._serve(app, self._ports[name]))
+        if self._control_port is not None:
+            self._control_url = await self._serve(control_app(self), self._control_port)
+
+    def addresses(self) -> dict[str, str]:
+        """The origins by name, as `python -m simulator` prints them."""
+        return {
+            "api_url": self.api_url,
+            "git_url": self.git_url,
+            "web_url": self.web_url,
+            "artifacts_url": self.world.links.artifacts,
+            "control_url": self._control_url,
+        }
 
     async def _serve(self, app: web.Application, port: int) -> str:
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)

@@ -22,7 +22,7 @@ class PullVerbs(SetupVerbs):
         author: str = "octocat",
         executable: Sequence[str] = (),
     ) -> str:
-        """Push a commit to a branch (an absent one starts at the default branch) and give its SHA; None removes a file."""
+        """Push a commit to a branch (an absent one starts at the default one) and give its SHA; None removes a file."""
         where, who = self._repository(repository), self.world.account(author)
         tip = await where.git.resolve(f"refs/heads/{branch}")
         parent = tip or await where.git.resolve(f"refs/heads/{where.default_branch}")

@@ -86,9 +86,14 @@ class SetupVerbs(Parts):
         default_branch: str = "main",
         owner_type: AccountType = "Organization",
     ) -> Repository:
-        """A repository with one commit of `files`, or a `folder` with its history, or a `bare` one served as it is."""
+        """A repository with one commit of `files`, or a `folder` with its history, or a `bare` one served as it is.
+
+        Raises ValueError where there is one of that name.
+        """
         owner, name = full_name.split("/")
         path = self.world.folder / owner / f"{name}.git"
+        if path.exists():
+            raise ValueError(f"{full_name} is there already")
         if bare is not None:
             git = await GitRepository(bare).allow_any_fetch()
         elif folder is not None and (folder / ".git").exists():

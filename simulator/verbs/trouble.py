@@ -38,6 +38,14 @@ class TroubleVerbs(Parts):
             hide_after_id=self.world.next_id(),
         )
 
+    def release_fault(self, fault: Fault | int) -> None:
+        """Let go whom a `hold` keeps waiting. Raises LookupError."""
+        for known in self.faults.active:
+            if fault in (known, known.id):
+                known.release()
+                return
+        raise LookupError(f"there is no fault {fault}")
+
     def clear_faults(self) -> None:
         self.faults.clear()
         self.deliveries.faults.clear()
