@@ -58,7 +58,7 @@ def test_what_follows_a_credential_is_kept() -> None:
         "sha 4c95648f0c0e5b6a9d1d1d8f0a7f7b9c3f2e1d0c",
         "https://github.com/acme/widgets/actions/runs/12",
         "the high_water mark, ghost_user and a basic test",
-        "job /root/perf-gate-7-abc at 10:31:07",
+        "job /ann/perf-gate-7-abc at 10:31:07",
     ],
 )
 def test_plain_lines_stay_as_they_are(innocent: str) -> None:
