@@ -24,7 +24,7 @@ LANES = (Lane("wide", 8), Lane("narrow", 1), Lane("pair", 2))
 
 def seeded(seed: int) -> Random:
     """Jitter that a test can repeat."""
-    return Random(seed)  # noqa: S311
+    return Random(seed)
 
 
 class Flaky(Exception):

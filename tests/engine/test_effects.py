@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.engine.port import EffectContext
-from tests.engine.script import Act, Do, Noted
+from tests.engine.script import Act, Do, Noted, delivery
 from tests.engine.stage import MINUTE, Flaky, Shell, playing
 
 
@@ -136,6 +136,21 @@ async def test_a_revoked_effect_that_fails_is_not_tried_again_but_told(shell: Sh
         assert await stage.engine.next_due() is None
 
 
+async def test_a_revocation_that_was_undone_is_told_nobody(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        held = stage.hands.hold("x")
+        await stage.engine.advance("a", Do("placed", effects=(Act("x", scope="run1"),)), cause="test")
+        await held.reached.wait()
+        stage.machine.poison.add("bad")
+        await stage.engine.accept(delivery("g1", ("a", Do("stop", revoke=("run1",))), ("a", Do("bad"))))
+        await stage.engine.accept(delivery("g2", ("b", Do("seen", effects=(Act("y"),)))))
+        seen = stage.hands.hold("y")
+        assert not await seen.is_revoked()
+        assert not await held.is_revoked(), "g1 was handled before g2, and undone"
+        for each in (held, seen):
+            each.go.set()
+
+
 async def test_a_performer_reads_the_state_as_committed(shell: Shell) -> None:
     async with playing(shell) as stage:
         held = stage.hands.hold("x")
@@ -188,6 +203,24 @@ async def test_a_lane_performs_at_most_its_limit_in_each_partition(shell: Shell)
         await stage.engine.idle()
         assert len(stage.hands.performed) == 8
         assert stage.hands.busiest == 4
+
+
+async def test_a_busy_partition_does_not_hold_up_another(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        held = stage.hands.hold("slow")
+        slow = Act("slow", kind="narrow", partition="m")
+        await stage.engine.advance(
+            "a", Do("one", effects=(slow, Act("behind", kind="narrow", partition="m"))), cause="t"
+        )
+        await held.reached.wait()
+        other = stage.hands.hold("other")
+        await stage.engine.advance("a", Do("two", effects=(Act("other", kind="narrow", partition="n"),)), cause="t")
+        await other.reached.wait()
+        assert stage.hands.performed == ["slow", "other"]
+        held.go.set()
+        other.go.set()
+        await stage.engine.idle()
+        assert stage.hands.performed == ["slow", "other", "behind"]
 
 
 async def test_a_narrow_lane_performs_in_order_of_asking(shell: Shell) -> None:

@@ -51,29 +51,35 @@ def some(of: st.SearchStrategy[T], most: int = 2) -> st.SearchStrategy[tuple[T, 
 keys = st.sampled_from(KEYS)
 waits = st.integers(0, 4).map(lambda minutes: minutes * MINUTE)
 effect_ids = st.sampled_from([f"x{number}" for number in range(12)])
-acts = st.builds(
-    Act,
-    id=effect_ids,
-    kind=st.just("narrow"),
-    scope=st.sampled_from(["run1", "run2"]),
-    coalesce=st.sampled_from(["", "", "publish"]),
-    after=st.none() | waits,
-)
 
 
-def events(depth: int) -> st.SearchStrategy[Do]:
+# Composites, not `builds`: hypothesis prints nested builds in exponential time, and a failure must be readable.
+@st.composite
+def acts(draw: st.DrawFn) -> Act:
+    return Act(
+        id=draw(effect_ids),
+        kind="narrow",
+        scope=draw(st.sampled_from(["run1", "run2"])),
+        coalesce=draw(st.sampled_from(["", "", "publish"])),
+        after=draw(st.none() | waits),
+    )
+
+
+@st.composite
+def events(draw: st.DrawFn, depth: int) -> Do:
     """Events whose timers and grants bring further events, to a depth."""
-    then = events(depth - 1) if depth else st.builds(Do, label=st.just("leaf"))
-    wishes = st.builds(Wish, slot=st.sampled_from(["oven", "van"]), holder=st.sampled_from("hijk"), then=then)
-    return st.builds(
-        Do,
-        label=st.sampled_from(["one", "two", "three"]),
-        effects=some(acts, 3),
-        revoke=some(st.sampled_from(["run1", "run2"]), 1),
-        timers=some(st.builds(Alarm, name=st.sampled_from("tu"), after=waits, then=then)),
-        cancel=some(st.sampled_from("tu"), 1),
-        acquire=some(wishes),
-        release=some(st.sampled_from("hijk")),
+    if not depth:
+        return Do("leaf")
+    slots = draw(some(st.tuples(st.sampled_from(["oven", "van"]), st.sampled_from("hijk"))))
+    timers = draw(some(st.tuples(st.sampled_from("tu"), waits)))
+    return Do(
+        draw(st.sampled_from(["one", "two", "three"])),
+        effects=draw(some(acts(), 3)),
+        revoke=draw(some(st.sampled_from(["run1", "run2"]), 1)),
+        timers=tuple(Alarm(name, after, draw(events(depth - 1))) for name, after in timers),
+        cancel=draw(some(st.sampled_from("tu"), 1)),
+        acquire=tuple(Wish(slot, holder, draw(events(depth - 1))) for slot, holder in slots),
+        release=draw(some(st.sampled_from("hijk"))),
     )
 
 

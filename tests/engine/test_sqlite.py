@@ -151,12 +151,30 @@ async def test_one_failing_job_does_not_take_its_neighbours_with_it(tmp_path: Pa
         assert await database.write(partial(accept, delivery("lost"))), "it was undone"
 
 
+async def test_the_body_of_a_handled_delivery_is_purged(tmp_path: Path) -> None:
+    async with playing(sqlite_shell(tmp_path)) as stage:
+        stage.machine.poison.add("bad")
+        await stage.engine.accept(delivery("handled", ("a", Do("placed"))))
+        await stage.engine.accept(delivery("failed", ("a", Do("bad"))))
+        await stage.engine.idle()
+    with closing(sqlite3.connect(tmp_path / "engine.db")) as connection:
+        kept = dict(connection.execute("SELECT guid, body IS NOT NULL FROM deliveries"))
+    assert kept == {"handled": 0, "failed": 1}
+
+
 async def test_a_full_disk_is_an_error_of_accept_and_passes_when_there_is_room(tmp_path: Path) -> None:
     async with opened(tmp_path / "engine.db") as database:
         await free_pages(database, 4)
         with pytest.raises(StoreError, match="full") as caught:
             await database.write(partial(accept, big(64)))
         assert caught.value.transient
+        results = await asyncio.gather(
+            database.write(partial(accept, Delivery("small", "push", None))),
+            database.write(partial(accept, big(65))),
+            return_exceptions=True,
+        )
+        assert results[0] is True, "what has room is not turned away with what has none"
+        assert isinstance(results[1], StoreError)
         await free_pages(database, 1000)
         assert await database.write(partial(accept, big(64))), "the first try left no trace"
 

@@ -110,10 +110,21 @@ class Database:
                 job = self._jobs.get()
             open_ = job is not None
             if batch:
-                revoked = self._commit(batch)
+                revoked = self._commit_batch(batch)
                 self._loop.call_soon_threadsafe(self._finish, batch, revoked)
 
+    def _commit_batch(self, batch: Sequence[_Job]) -> Sequence[str]:
+        try:
+            return self._commit(batch)
+        except sqlite3.Error as error:
+            if len(batch) == 1:
+                batch[0].error = self._store_error(error)
+                return ()
+        # A disk too full for one of them undid them all; the others may well have room.
+        return [effect_id for job in batch for effect_id in self._commit_batch([job])]
+
     def _commit(self, batch: Sequence[_Job]) -> Sequence[str]:
+        """Raises sqlite3.Error when nothing at all was committed."""
         tx = Tx(self._writing)
         before = self._writing.total_changes
         try:
@@ -121,12 +132,10 @@ class Database:
             for job in batch:
                 self._attempt(tx, job)
             self._writing.execute("COMMIT")
-        except sqlite3.Error as error:
+        except sqlite3.Error:
             if self._writing.in_transaction:
                 self._writing.execute("ROLLBACK")
-            for job in batch:
-                job.error = self._store_error(error)
-            return ()
+            raise
         self.commits += self._writing.total_changes > before
         tx.tell()
         return tx.revoked
