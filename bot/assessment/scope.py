@@ -53,6 +53,11 @@ def place(path: str, scope: Scope) -> Placement:
     return Placement("out", f"{_kind(excluded)} (scope rule {excluded})")
 
 
+def gated(path: str, scope: Scope) -> bool:
+    """Is this path the gate's to judge? Only such files' contents are worth reading."""
+    return place(path, scope).kind == "in"
+
+
 def _kind(pattern: str) -> str:
     if pattern.endswith(".md"):
         return "documentation"

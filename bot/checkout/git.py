@@ -184,7 +184,14 @@ async def _read(stream: asyncio.StreamReader | None, limit: int) -> bytes | None
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """Kill a call that was given up, its transports and helpers included, and reap it."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await asyncio.shield(process.wait())
+    if process.returncode is not None:
+        return
+    _kill_group(process.pid)
+    await asyncio.shield(process.wait())
+    # Once more: what the leader was starting while the first signal went round is in the group by now.
+    _kill_group(process.pid)
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
