@@ -124,7 +124,7 @@ def _stage_wall(ferry: Ferry, current: Sequence[Pipeline], warnings: list[str]) 
         warnings.append(f"child jobs of no known step are not counted: {', '.join(unknown)}")
     if ferry.root.state != "succeeded":
         if absent:
-            warnings.append(f"steps that did not finish: {', '.join(absent)}")
+            warnings.append(f"steps that never ran: {', '.join(absent)}")
         return stages, []
     if absent and len(absent) == len(ferry.expected_steps):
         warnings.append("all expected steps were cached: the pipeline may not have done any work")
