@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.clock import ManualClock
@@ -22,6 +22,7 @@ from tests.engine.stage import MINUTE, Flaky, Hands, Stage, playing
 
 T = TypeVar("T")
 KEYS = ("a", "b")
+PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,8 @@ async def compare(shell_name: str, history: Sequence[Session], failures: dict[st
 
 
 @pytest.mark.parametrize("name", sorted(SHELLS))
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Without `explain`, which plays a failing history many more times to tell what the assertion tells already.
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=PHASES)
 @given(history=sessions, failures=st.dictionaries(effect_ids, st.integers(1, ATTEMPTS), max_size=6))
 def test_the_engine_does_what_the_model_says(name: str, history: Sequence[Session], failures: dict[str, int]) -> None:
     asyncio.run(compare(name, history, failures))

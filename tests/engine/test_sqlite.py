@@ -9,21 +9,23 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bot.engine.port import CannotStart, Delivery, StoreError
+from bot.engine.sqlite import SqliteEngine
 from bot.engine.sqlite.database import Database
 from bot.engine.sqlite.desk import Round
 from bot.engine.sqlite.inbox import store
 from bot.engine.sqlite.runner import STORE_RETRY
 from bot.engine.sqlite.transaction import Tx
 from tests.engine.clock import START, ManualClock
-from tests.engine.script import Act, Do, Script, delivery
+from tests.engine.script import Act, Do, Noted, Script, delivery
 from tests.engine.shells import sqlite_shell
-from tests.engine.stage import LANES, MINUTE, Hands, playing, policies
+from tests.engine.stage import LANES, MINUTE, Hands, playing, policies, seeded
 
 
 @asynccontextmanager
@@ -266,3 +268,21 @@ async def test_a_fault_of_the_store_ends_the_run_and_whoever_waits_for_rest(tmp_
             await engine.run()
         with pytest.raises(StoreError, match="closed"):
             await engine.idle()
+
+
+async def test_a_performer_may_end_within_the_grace_period(tmp_path: Path) -> None:
+    hands = Hands()
+    held = hands.hold("x")
+    patient = SqliteEngine.open(
+        tmp_path / "engine.db", Script(), policies(hands), LANES, ManualClock(), seeded(1), grace=timedelta(hours=1)
+    )
+    async with patient as engine:
+        running = asyncio.create_task(engine.run())
+        await engine.advance("a", Do("placed", effects=(Act("x"), Act("y", after=MINUTE))), cause="test")
+        await held.reached.wait()
+        running.cancel()
+        held.go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert not held.cancelled
+        assert await engine.read("a") == Noted(("placed", "x done"))

@@ -1,4 +1,7 @@
-"""The outbox: effects from their insertion in a transition to their end."""
+"""The outbox: effects from their insertion in a transition to their end.
+
+`ended_at IS NULL` beside an open status is what lets SQLite use the index of an aggregate's open effects.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ def insert(tx: Tx, key: str, lane: str, request: EffectRequest, now: datetime) -
     due = stored(now if request.due is None else request.due)
     if request.coalesce:
         waiting = tx.connection.execute(
-            "SELECT seq, attempts FROM effects WHERE key = ? AND coalesce_as = ? AND status = 'pending'",
+            "SELECT seq, attempts FROM effects WHERE key = ? AND coalesce_as = ? AND status = 'pending' "
+            "AND ended_at IS NULL",
             (key, request.coalesce),
         ).fetchone()
         if waiting is not None:
@@ -55,12 +59,12 @@ def revoke(tx: Tx, key: str, scope: str, now: datetime) -> None:
     """Cancel the unclaimed effects of the scope; mark the claimed ones and have their performers told."""
     tx.connection.execute(
         "UPDATE effects SET status = 'cancelled', revoked = 1, ended_at = ? "
-        "WHERE key = ? AND scope = ? AND status = 'pending'",
+        "WHERE key = ? AND scope = ? AND status = 'pending' AND ended_at IS NULL",
         (stored(now), key, scope),
     )
     told = tx.connection.execute(
         "UPDATE effects SET revoked = 1 WHERE key = ? AND scope = ? AND status = 'claimed' AND NOT revoked "
-        "RETURNING id",
+        "AND ended_at IS NULL RETURNING id",
         (key, scope),
     ).fetchall()
     tx.revoked.extend(effect_id for (effect_id,) in told)
@@ -168,6 +172,7 @@ def revive(tx: Tx, now: datetime) -> None:
 def sweep(tx: Tx, now: datetime) -> None:
     """Drop the payloads of effects that ended long ago."""
     tx.connection.execute(
-        "UPDATE effects SET payload = x'' WHERE ended_at < ? AND status <> 'dead' AND payload <> x''",
+        "UPDATE effects SET payload = x'' WHERE ended_at < ? AND status <> 'dead' "
+        "AND ended_at IS NOT NULL AND payload <> x''",
         (stored(now - PAYLOAD_KEPT),),
     )

@@ -37,9 +37,9 @@ CREATE TABLE effects (
 CREATE INDEX effects_pending ON effects (lane, partition, due, seq) WHERE status = 'pending';
 CREATE INDEX effects_next ON effects (due) WHERE status = 'pending';
 CREATE INDEX effects_claimed ON effects (lane, partition) WHERE status = 'claimed';
-CREATE INDEX effects_open ON effects (key, scope) WHERE status IN ('pending', 'claimed');
+CREATE INDEX effects_open ON effects (key, scope) WHERE ended_at IS NULL;
 CREATE INDEX effects_dead ON effects (seq) WHERE status = 'dead';
-CREATE INDEX effects_ended ON effects (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX effects_ended ON effects (ended_at) WHERE ended_at IS NOT NULL AND payload <> x'';
 
 CREATE TABLE timers (
   seq INTEGER PRIMARY KEY, key TEXT NOT NULL, name TEXT NOT NULL, due INTEGER NOT NULL, event BLOB NOT NULL,
