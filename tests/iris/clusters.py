@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import select
 import subprocess
-import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.config.schema import Gate, RepositoryConfig
+from bot.config.load import load_repository_config
+from bot.config.schema import Gate
 from bot.engine.clock import SystemClock
 from bot.iris.adapter import Iris
 from bot.iris.controller import Absent
@@ -32,8 +34,7 @@ def now() -> datetime:
 
 def demo_gate() -> Gate:
     """Gate 1 as the demo repository configures it."""
-    config = RepositoryConfig.model_validate(tomllib.loads((FILES / ".github" / "perf-gate.toml").read_text()))
-    return config.gates[1]
+    return load_repository_config((FILES / ".github" / "perf-gate.toml").read_text()).gates[1]
 
 
 def cluster_settings(cluster: LocalCluster, home: Path, **changes: object) -> IrisSettings:
@@ -69,3 +70,15 @@ async def watch_to_end(iris: Iris, job_id: str, within: timedelta = timedelta(mi
             if status.terminal:
                 return seen
             await clock.wait(asyncio.Event(), clock.now() + timedelta(seconds=1))
+
+
+def ends(pid: int, within_seconds: float = 60.0) -> bool:
+    """Whether a process that need not be our child is gone, or goes while we watch."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], within_seconds)[0])
+    finally:
+        os.close(watched)
