@@ -53,6 +53,8 @@ class Api:
         operation, params = found if found else (None, {})
         caller, kind = ANONYMOUS, "rejected"
         fault = self._faults.take(request.method, unquote(path))
+        if fault is not None:
+            await self._world.changed()
         try:
             if not request.headers.get("User-Agent"):
                 raise Refusal(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,6 +40,10 @@ class Identity:
     email: str
     date: datetime
 
+    def stamped(self) -> str:
+        """As a raw git object has it."""
+        return f"{self.name} <{self.email}> {int(self.date.timestamp())} +0000"
+
     def variables(self, role: str) -> dict[str, str]:
         return {
             f"GIT_{role}_NAME": self.name,
@@ -65,25 +68,26 @@ class GitRepository:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._known: dict[tuple[str, ...], bytes] = {}
 
     async def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
         return await run_git("--git-dir", str(self.path), *arguments, stdin=stdin, env=env)
 
+    async def known(self, *arguments: str) -> bytes:
+        """`run`, once for all: only for what full SHAs alone decide."""
+        if arguments not in self._known:
+            self._known[arguments] = await self.run(*arguments)
+        return self._known[arguments]
+
     @classmethod
     async def create(cls, path: Path, default_branch: str) -> GitRepository:
-        await run_git("init", "--quiet", "--bare", f"--initial-branch={default_branch}", str(path))
-        return await cls(path).allow_any_fetch()
+        await run_git("init", "--quiet", "--bare", "--template=", f"--initial-branch={default_branch}", str(path))
+        return cls(path)
 
     @classmethod
     async def clone(cls, source: Path, path: Path) -> GitRepository:
-        await run_git("clone", "--quiet", "--bare", "--no-local", str(source), str(path))
-        return await cls(path).allow_any_fetch()
-
-    async def allow_any_fetch(self) -> GitRepository:
-        """As GitHub does: any reachable object by its SHA, and partial clones."""
-        await self.run("config", "uploadpack.allowAnySHA1InWant", "true")
-        await self.run("config", "uploadpack.allowFilter", "true")
-        return self
+        await run_git("clone", "--quiet", "--bare", "--no-local", "--template=", str(source), str(path))
+        return cls(path)
 
     async def resolve(self, revision: str) -> str | None:
         """The commit that a branch, tag or (abbreviated) SHA names; None where nothing does."""
@@ -100,14 +104,13 @@ class GitRepository:
 
     async def merge_base(self, one: str, other: str) -> str | None:
         try:
-            return (await self.run("merge-base", one, other)).decode().strip()
+            return (await self.known("merge-base", one, other)).decode().strip()
         except GitFailed:
             return None
 
-    async def ls_tree(self, revision: str, path: str = "", *, recursive: bool = False) -> list[TreeEntry]:
+    async def ls_tree(self, revision: str, path: str = "") -> list[TreeEntry]:
         """Entries at exactly `path`, or inside it where it ends with a slash; all of the root for an empty path."""
-        flags = ["-r"] if recursive else []
-        output = await self.run("ls-tree", "-z", "--long", *flags, revision, *(["--", path] if path else []))
+        output = await self.run("ls-tree", "-z", "--long", revision, *(["--", path] if path else []))
         entries = []
         for line in filter(None, output.split(b"\0")):
             facts, name = line.split(b"\t", 1)
@@ -120,6 +123,7 @@ class GitRepository:
 
     async def commit(
         self,
+        ref: str,
         files: Mapping[str, str | bytes | None],
         *,
         parents: Sequence[str],
@@ -127,35 +131,49 @@ class GitRepository:
         identity: Identity,
         executable: Sequence[str] = (),
     ) -> str:
-        """Commit the first parent's tree with `files` put in (None removes) and return the SHA. Moves no branch."""
-        with tempfile.TemporaryDirectory() as scratch:
-            index = {"GIT_INDEX_FILE": str(Path(scratch, "index"))}
-            if parents:
-                await self.run("read-tree", parents[0], env=index)
-            lines = []
-            for path, content in files.items():
-                if content is None:
-                    lines.append(f"0 {NOBODY_SHA}\t{path}")
-                    continue
-                data = content.encode() if isinstance(content, str) else content
-                sha = (await self.run("hash-object", "-w", "--stdin", stdin=data)).decode().strip()
-                lines.append(f"{'100755' if path in executable else '100644'} {sha}\t{path}")
-            await self.run("update-index", "-z", "--index-info", stdin="\0".join([*lines, ""]).encode(), env=index)
-            tree = (await self.run("write-tree", env=index)).decode().strip()
-        return await self.commit_tree(tree, parents=parents, message=message, identity=identity)
+        """Commit the first parent's tree with `files` put in (None removes), move the ref there and give the SHA."""
+        stream = [f"commit {ref}\nmark :1\n".encode()]
+        stream += [f"{role} {identity.stamped()}\n".encode() for role in ("author", "committer")]
+        stream.append(_data(message.encode()))
+        stream += [f"{word} {parent}\n".encode() for word, parent in zip(("from", "merge"), parents, strict=False)]
+        for path, content in files.items():
+            if content is None:
+                stream.append(f"D {_quoted(path)}\n".encode())
+                continue
+            mode = "100755" if path in executable else "100644"
+            stream.append(f"M {mode} inline {_quoted(path)}\n".encode())
+            stream.append(_data(content.encode() if isinstance(content, str) else content))
+        stream.append(b"get-mark :1\n")
+        return (await self.run("fast-import", "--quiet", "--force", stdin=b"".join(stream))).decode().strip()
 
     async def commit_tree(self, tree: str, *, parents: Sequence[str], message: str, identity: Identity) -> str:
         who = {**identity.variables("AUTHOR"), **identity.variables("COMMITTER")}
         links = [word for parent in parents for word in ("-p", parent)]
         return (await self.run("commit-tree", tree, *links, stdin=message.encode(), env=who)).decode().strip()
 
-    async def merge(self, base: str, head: str, *, message: str, identity: Identity) -> str | None:
-        """A merge commit of the two, on no branch; None where they conflict."""
+    async def merged_tree(self, base: str, head: str) -> str | None:
+        """The tree of a merge of the two commits; None where they conflict."""
         try:
-            tree = (await self.run("merge-tree", "--write-tree", base, head)).decode().split("\n", 1)[0]
+            return (await self.known("merge-tree", "--write-tree", base, head)).decode().split("\n", 1)[0]
         except GitFailed:
             return None
+
+    async def merge(self, base: str, head: str, *, message: str, identity: Identity) -> str | None:
+        """A merge commit of the two, on no branch; None where they conflict."""
+        tree = await self.merged_tree(base, head)
+        if tree is None:
+            return None
         return await self.commit_tree(tree, parents=[base, head], message=message, identity=identity)
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n%s\n" % (len(content), content)
+
+
+def _quoted(path: str) -> str:
+    """A path as `git fast-import` reads it: quoted, C escapes."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 async def run_git(*arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:

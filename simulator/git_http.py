@@ -66,6 +66,11 @@ async def _upload_pack(request: web.Request, repository: Repository, head: bytes
     body = await request.read()
     process = await asyncio.create_subprocess_exec(
         "git",
+        # As GitHub serves: any object by its SHA, and partial clones.
+        "-c",
+        "uploadpack.allowAnySHA1InWant=true",
+        "-c",
+        "uploadpack.allowFilter=true",
         "upload-pack",
         "--strict",
         "--stateless-rpc",

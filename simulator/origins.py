@@ -20,6 +20,7 @@ def trouble(world: World, faults: Faults, origin: str) -> Middleware:
         fault = faults.take(request.method, request.path)
         response: web.StreamResponse | None = None
         if fault is not None:
+            await world.changed()
             await fault.wait()
             if fault.kind in {"status", "status_after"}:
                 response = web.Response(status=fault.status, text=fault.message, headers=fault.headers)

@@ -135,8 +135,9 @@ def _comment(comment: Comment) -> str:
 def _box(author: str, when: str, body: str, reactions: str = "", anchor: str = "") -> str:
     badge = " <span class=badge>bot</span>" if author.endswith("[bot]") else ""
     name = f"<a href='#{anchor}'>{when}</a>" if anchor else when
+    start = f"<article id={anchor}>" if anchor else "<article>"
     return (
-        f"<article{f' id={anchor}' if anchor else ''}><header><b>{escape(author)}</b>{badge} <span class=dim>{name}</span></header>"
+        f"{start}<header><b>{escape(author)}</b>{badge} <span class=dim>{name}</span></header>"
         f"<div class=body>{rendered(body) or '<em class=dim>No description.</em>'}</div>"
         f"{f'<footer>{reactions}</footer>' if reactions else ''}</article>"
     )

@@ -24,7 +24,7 @@ async def pull_changes(pull: Pull) -> list[Change]:
 async def pull_request(world: World, pull: Pull) -> Json:
     """The full pull request, as `GET .../pulls/{n}` and the webhooks carry it."""
     files = await pull_changes(pull)
-    mergeable = await _mergeable(world, pull)
+    mergeable = await _mergeable(pull)
     numbers = {
         "merged": pull.merged_at is not None,
         "mergeable": mergeable,
@@ -42,13 +42,13 @@ async def pull_request(world: World, pull: Pull) -> Json:
     return {**_outline(world, pull), **numbers}
 
 
-async def _mergeable(world: World, pull: Pull) -> bool | None:
+async def _mergeable(pull: Pull) -> bool | None:
     """None once it is closed, as GitHub then no longer works it out."""
     if pull.state == "closed":
         return None
-    git, who = pull.repository.git, world.identity(pull.author)
+    git = pull.repository.git
     base = await git.resolve(f"refs/heads/{pull.base_ref}") or pull.base_sha
-    return await git.merge(base, pull.head_sha, message="mergeable?", identity=who) is not None
+    return await git.merged_tree(base, pull.head_sha) is not None
 
 
 def _outline(world: World, pull: Pull) -> Json:

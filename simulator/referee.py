@@ -17,7 +17,7 @@ import jsonschema_rs
 from simulator.call import JSON_TYPE, Call, Reply
 from simulator.operations import Operation
 from simulator.paging import MOST_PER_PAGE
-from simulator.reviewed import for_rest, for_strict
+from simulator.reviewed import DATE_SYNTAX_QUERIES, for_current, for_rest, for_strict
 from simulator.world import World
 
 Json = dict[str, Any]
@@ -100,7 +100,7 @@ def schemas() -> Schemas:
 class Referee:
     def __init__(self, world: World) -> None:
         self._world = world
-        self._schemas = schemas()
+        self.schemas = schemas()
 
     def _record(self, where: str, problems: list[str]) -> None:
         self._world.violations += [f"{where}: {problem}" for problem in problems]
@@ -109,7 +109,7 @@ class Referee:
         self._record(f"{method} {path}", ["no such operation is simulated"])
 
     def request(self, operation: Operation, call: Call) -> None:
-        described = self._schemas.operation(operation.name)
+        described = self.schemas.operation(operation.name)
         problems = [*_header_problems(call), *_credential_problems(operation, call)]
         problems += self._query_problems(operation.name, described["query"], call)
         if described["body"] is None:
@@ -117,14 +117,15 @@ class Referee:
         elif call.body is None:
             problems += ["it needs a body"] if described["body_required"] else []
         else:
-            problems += self._schemas.problems(f"{operation.name} body", _closed(described["body"]), call.body)
+            problems += self.schemas.problems(f"{operation.name} body", _closed(described["body"]), call.body)
         self._record(f"{operation.name}: request", problems)
 
     def _query_problems(self, name: str, known: dict[str, Json], call: Call) -> list[str]:
         problems = [f"unknown query name {key}" for key in call.query if key not in known]
         for key in call.query.keys() & known.keys():
-            value, schema = _typed(call.query[key], known[key]), known[key]
-            problems += [f"query {key}: {p}" for p in self._schemas.problems(f"{name} query {key}", schema, value)]
+            schema = {"type": "string"} if key in DATE_SYNTAX_QUERIES else known[key]
+            value = _typed(call.query[key], schema)
+            problems += [f"query {key}: {p}" for p in self.schemas.problems(f"{name} query {key}", schema, value)]
             if key == "per_page" and not (isinstance(value, int) and 1 <= value <= MOST_PER_PAGE):
                 problems.append(f"query per_page: {call.query[key]} is not within 1 and {MOST_PER_PAGE}")
         return problems
@@ -133,11 +134,11 @@ class Referee:
         name = operation.name if operation else "unknown operation"
         where = f"{name}: response {reply.status}"
         if reply.status >= 300 and reply.body is not None:
-            self._record(where, self._schemas.problems("error", ERROR_SCHEMA, reply.body))
+            self._record(where, self.schemas.problems("error", ERROR_SCHEMA, reply.body))
             return
         if operation is None:
             return
-        declared = self._schemas.operation(operation.name)["responses"].get(str(reply.status))
+        declared = self.schemas.operation(operation.name)["responses"].get(str(reply.status))
         if declared is None:
             self._record(where, ["this status is not declared"])
             return
@@ -147,19 +148,22 @@ class Referee:
         elif media in declared:
             body = reply.body.decode() if isinstance(reply.body, bytes) else reply.body
             body = for_rest(operation.name, reply.status, body)
-            self._record(where, self._schemas.problems(f"{where} {media}", declared[media], body))
+            self._record(where, self.schemas.problems(f"{where} {media}", declared[media], body))
         elif media not in _UNDESCRIBED_MEDIA:
             self._record(where, [f"media type {media} is not declared"])
 
     def delivery(self, event: str, payload: Json) -> None:
         action = payload.get("action")
         key = f"{event}.{action}" if action else event
-        for name, instance in (("webhooks", payload), ("webhooks-strict", for_strict(event, payload))):
-            schema = self._schemas.webhook(name, key)
+        for name, instance in (
+            ("webhooks", for_current(event, payload)),
+            ("webhooks-strict", for_strict(event, payload)),
+        ):
+            schema = self.schemas.webhook(name, key)
             if schema is None:
                 self._record(f"delivery {key}", [f"{name}.json does not know this event"])
             else:
-                self._record(f"delivery {key} ({name})", self._schemas.problems(f"{name} {key}", schema, instance))
+                self._record(f"delivery {key} ({name})", self.schemas.problems(f"{name} {key}", schema, instance))
 
 
 def _header_problems(call: Call) -> list[str]:

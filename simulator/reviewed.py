@@ -29,8 +29,8 @@ LACKING_IN_STRICT: dict[str, Json] = {
     },
 }
 
-# Keys of a pull request's `head` that are null once the fork is deleted, though the API's description says otherwise.
-NULL_HEAD_KEYS = ("repo",)
+# Query values described as one date, which take GitHub's date syntax (`>=2026-11-01`, `2026-11-01..2026-11-30`).
+DATE_SYNTAX_QUERIES = frozenset({"created"})
 
 
 def for_strict(event: str, payload: Any, under: str = "") -> Any:
@@ -52,9 +52,20 @@ def for_strict(event: str, payload: Any, under: str = "") -> Any:
 
 def for_rest(operation: str, status: int, body: Any) -> Any:
     """The response as the API's description would have it."""
-    if operation != "GET /repos/{owner}/{repo}/pulls/{pull_number}" or status != 200:
-        return body
-    head, base = dict(body["head"]), body["base"]
-    for key in NULL_HEAD_KEYS:
-        head[key] = base[key] if head[key] is None else head[key]
-    return {**body, "head": head}
+    if operation == "GET /repos/{owner}/{repo}/pulls/{pull_number}" and status == 200:
+        return _with_head_repository(body)
+    return body
+
+
+def for_current(event: str, payload: Json) -> Json:
+    """The payload as @octokit/openapi-webhooks would have it."""
+    if event == "pull_request":
+        return {**payload, "pull_request": _with_head_repository(payload["pull_request"])}
+    return payload
+
+
+def _with_head_repository(pull: Any) -> Any:
+    """`head.repo` is null once the fork is deleted; the API's description and some webhooks' do not know that."""
+    if not isinstance(pull, dict) or not isinstance(pull.get("head"), dict) or pull["head"].get("repo", "") is not None:
+        return pull
+    return {**pull, "head": {**pull["head"], "repo": pull["base"]["repo"]}}

@@ -49,9 +49,9 @@ class Commit:
 
 async def changes(git: GitRepository, base: str, head: str) -> list[Change]:
     """The files that differ between two commits, in git's order."""
-    raw = _raw(await git.run("diff", "--raw", "-z", "--no-abbrev", _RENAMES, base, head))
-    counts = _counts(await git.run("diff", "--numstat", "-z", _RENAMES, base, head))
-    patches = _patches(await git.run("diff", "--no-ext-diff", "--no-textconv", _RENAMES, base, head), raw)
+    raw = _raw(await git.known("diff", "--raw", "-z", "--no-abbrev", _RENAMES, base, head))
+    counts = _counts(await git.known("diff", "--numstat", "-z", _RENAMES, base, head))
+    patches = _patches(await git.known("diff", "--no-ext-diff", "--no-textconv", _RENAMES, base, head), raw)
     return [
         Change(_STATUS[letter], path, previous, sha, *counts.get(path, (0, 0)), patch=patches[number])
         for number, (letter, path, previous, sha) in enumerate(raw)
@@ -117,7 +117,7 @@ async def commits(git: GitRepository, *revisions: str, most: int | None = None) 
 
 
 async def count(git: GitRepository, revisions: str) -> int:
-    return int(await git.run("rev-list", "--count", revisions, "--"))
+    return int(await git.known("rev-list", "--count", revisions, "--"))
 
 
 def diff_entry(world: World, repository: Repository, revision: str, change: Change) -> Json:

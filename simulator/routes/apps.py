@@ -96,7 +96,9 @@ class DeliveryRoutes:
         if wanted := call.query.get("status"):
             log = [one for one in log if one.succeeded == (wanted == "success")]
         if cursor := call.query.get("cursor"):
-            log = [one for one in log if str(one.id) <= cursor.removeprefix("v1_")]
+            if not (number := cursor.removeprefix("v1_")).isdigit():
+                raise Refusal(400, "Invalid cursor")
+            log = [one for one in log if one.id <= int(number)]
         size = per_page(call.query)
         headers = {}
         if len(log) > size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from simulator.call import Call, Reply
@@ -27,7 +28,7 @@ class CommentRoutes:
         """Ascending by id; a stale listing lacks the newest."""
         repository = issues_repository(call, "read")
         issue = call.issue(repository)
-        since = parse_stamp(call.query["since"]) if "since" in call.query else None
+        since = _since(call)
         found = [
             comment
             for comment in issue.comments
@@ -106,6 +107,13 @@ def checked_body(call: Call) -> str:
     if len(body) > MOST_CHARACTERS or len(body.encode()) > MOST_BYTES:
         raise invalid("IssueComment", "body", "custom", f"body is too long (maximum is {MOST_CHARACTERS} characters)")
     return body
+
+
+def _since(call: Call) -> datetime | None:
+    try:
+        return parse_stamp(call.query["since"]) if "since" in call.query else None
+    except ValueError:
+        raise invalid("IssueComment", "since", "invalid") from None
 
 
 def acting_app(call: Call) -> App:

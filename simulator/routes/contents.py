@@ -31,6 +31,8 @@ async def get_content(call: Call) -> Reply:
     if sha is None:
         raise Refusal(404, f"No commit found for the ref {ref}")
     path = call.params["path"].strip("/")
+    if {"", ".", ".."} & set(path.split("/")) and path:
+        raise not_found()
     entry = await _entry(repository, sha, path)
     if entry is None or entry.kind == "tree":
         return await _folder(call, repository, sha, ref, path)

@@ -27,22 +27,26 @@ class PullVerbs(SetupVerbs):
         tip = await where.git.resolve(f"refs/heads/{branch}")
         parent = tip or await where.git.resolve(f"refs/heads/{where.default_branch}")
         sha = await where.git.commit(
+            f"refs/heads/{branch}",
             files,
             parents=[parent] if parent else [],
             message=message,
             identity=self.world.identity(who),
             executable=executable,
         )
-        await self.move_branch(where, branch, sha, by=author)
+        await self._follow(where, branch, sha, who)
         return sha
 
     async def move_branch(self, repository: RepositoryOrName, branch: str, sha: str, *, by: str = "octocat") -> None:
         """Push (or force-push) a branch; open pull requests from it follow, with `pull_request.synchronize`."""
         where = self._repository(repository)
         await where.git.update_ref(f"refs/heads/{branch}", sha)
+        await self._follow(where, branch, sha, self.world.account(by))
+
+    async def _follow(self, where: Repository, branch: str, sha: str, by: Account) -> None:
         for pull in self._open_pulls():
             if pull.head_repository is where and pull.head_ref == branch and pull.head_sha != sha:
-                await self._synchronize(pull, sha, self.world.account(by))
+                await self._synchronize(pull, sha, by)
         await self.world.changed()
 
     async def open_pull(

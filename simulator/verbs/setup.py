@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from simulator.git import GitRepository, run_git
+from simulator.git import GitRepository
 from simulator.state import (
     DEFAULT_EVENTS,
     DEFAULT_PERMISSIONS,
@@ -95,7 +95,7 @@ class SetupVerbs(Parts):
         if path.exists():
             raise ValueError(f"{full_name} is there already")
         if bare is not None:
-            git = await GitRepository(bare).allow_any_fetch()
+            git = GitRepository(bare)
         elif folder is not None and (folder / ".git").exists():
             git = await GitRepository.clone(folder, path)
         else:
@@ -109,11 +109,10 @@ class SetupVerbs(Parts):
             private=private,
             default_branch=default_branch,
         )
-        if bare is None and not await git.resolve(f"refs/heads/{default_branch}"):
+        if bare is None and (folder is None or not (folder / ".git").exists()):
             content = dict(files or {"README.md": f"# {name}\n"}) if folder is None else _files_of(folder)
             who = self.world.identity(self.world.account("octocat"))
-            sha = await git.commit(content, parents=[], message="Begin", identity=who)
-            await git.update_ref(f"refs/heads/{default_branch}", sha)
+            await git.commit(f"refs/heads/{default_branch}", content, parents=[], message="Begin", identity=who)
         self.world.repositories[repository.id] = repository
         await self.world.changed()
         return repository
@@ -125,12 +124,12 @@ class SetupVerbs(Parts):
             if known.parent is parent and known.owner.login.lower() == owner.lower():
                 return known
         path = self.world.folder / owner / f"{parent.name}.git"
-        await run_git("clone", "--quiet", "--bare", "--no-local", str(parent.git.path), str(path))
+        git = await GitRepository.clone(parent.git.path, path)
         fork = Repository(
             id=self.world.next_id(),
             owner=self.world.account(owner),
             name=parent.name,
-            git=await GitRepository(path).allow_any_fetch(),
+            git=git,
             created_at=self.world.clock.now(),
             private=parent.private,
             default_branch=parent.default_branch,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import TracebackType
@@ -41,7 +43,8 @@ def key_pair() -> tuple[str, str]:
 @dataclass
 class Answer:
     status: int
-    headers: dict[str, str]
+    headers: Mapping[str, str]
+    """Names in any letter case."""
     body: Any
     links: dict[str, str]
 
@@ -54,14 +57,16 @@ class Received:
 
 @dataclass
 class Listener:
-    """An App's webhook door; `answers` are the next statuses it gives, then 202."""
+    """An App's webhook door; `answers` are the next statuses it gives, then 202. It answers while it is `willing`."""
 
     received: list[Received] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
     url: str = ""
+    willing: asyncio.Event = field(default_factory=asyncio.Event)
     _runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> Self:
+        self.willing.set()
         app = web.Application()
         app.router.add_post("/webhook", self._receive)
         self._runner = web.AppRunner(app, access_log=None)
@@ -76,6 +81,7 @@ class Listener:
 
     async def _receive(self, request: web.Request) -> web.Response:
         self.received.append(Received(dict(request.headers), await request.read()))
+        await self.willing.wait()
         return web.Response(status=self.answers.pop(0) if self.answers else 202)
 
     def events(self, *names: str) -> list[tuple[str, Json]]:
@@ -139,9 +145,7 @@ class AppClient:
             data = await response.read()
             is_json = response.content_type == "application/json"
             links = {name: str(link["url"]) for name, link in response.links.items()}
-            return Answer(
-                response.status, dict(response.headers), await response.json() if is_json and data else data, links
-            )
+            return Answer(response.status, response.headers, await response.json() if is_json and data else data, links)
 
     async def get(self, path: str, **options: Any) -> Answer:
         return await self.request("GET", path, **options)
