@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import base64
+import hashlib
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -161,18 +162,24 @@ def _form(sim: Simulator, issue: Issue) -> str:
     )
 
 
+def _hash(source: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+
+
+# Nothing but this page's own style and script may load or run, whatever a comment holds.
+_POLICY = (
+    f"default-src 'none'; style-src {_hash(_STYLE)}; script-src {_hash(_SCRIPT)}; connect-src 'self';"
+    " img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+
+
 def _page(title: str, body: str, version: int | None = None) -> web.Response:
-    """Nothing but this page's own style and script may load or run, whatever a comment holds."""
-    nonce = secrets.token_urlsafe(16)
-    script = f"<script nonce='{nonce}'>{_SCRIPT}</script>" if version is not None else ""
+    """`version`: of the world it shows; with one, the page follows the news, by script or by loading again."""
+    script = f"<script>{_SCRIPT}</script>" if version is not None else ""
     refresh = "<noscript><meta http-equiv=refresh content=10></noscript>" if version is not None else ""
     text = (
         f"<!doctype html><html lang=en data-version='{version or ''}'><head><meta charset=utf-8>"
-        f"<meta name=viewport content='width=device-width'><title>{escape(title)}</title>{refresh}"
-        f"<style nonce='{nonce}'>{_STYLE}</style></head><body>{body}{script}</body></html>"
+        f"<meta name=viewport content='width=device-width'><link rel=icon href='data:,'><title>{escape(title)}</title>"
+        f"{refresh}<style>{_STYLE}</style></head><body>{body}{script}</body></html>"
     )
-    policy = (
-        f"default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; connect-src 'self';"
-        " img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    )
-    return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": policy})
+    return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": _POLICY})
