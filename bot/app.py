@@ -27,7 +27,9 @@ from bot.gating.machine import GateMachine
 from bot.gating.model import PullRequest
 from bot.github.adapter import GitHub
 from bot.iris.adapter import Iris
+from bot.iris.settings import IrisSettings
 from bot.sandbox.cage import Cage
+from bot.sandbox.submitting import SubmitCage
 from bot.server.webhook import LARGEST_BODY, routes
 
 _log = logging.getLogger(__name__)
@@ -48,6 +50,8 @@ class App:
 async def open_app(settings: Settings, clock: Clock | None = None, random: Random | None = None) -> AsyncIterator[App]:
     """Open database and adapters; leaving closes them. Raises CannotStart or Fault with a sentence for the operator."""
     clock = clock or SystemClock()
+    cage = Cage(settings.sandbox_tools)
+    config = [settings.iris_config] if settings.iris_config else []
     settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with (
         GitHub.open(
@@ -57,14 +61,26 @@ async def open_app(settings: Settings, clock: Clock | None = None, random: Rando
             clock.now,
             write_spacing=timedelta(seconds=settings.write_spacing),
         ) as github,
-        Iris.open(iris_settings(settings), clock.now) as iris,
+        Iris.open(_iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
     ):
-        rooms = Rooms(settings, github, Trees(settings.trees_dir), Cage(settings.sandbox_tools), iris)
+        rooms = Rooms(settings, github, Trees(settings.trees_dir), cage, iris)
         machine = GateMachine(settings.mention, settings.repositories)
         async with SqliteEngine.open(
             settings.state_dir / "perf-gate.db", machine, policies(rooms), LANES, clock, random or SystemRandom()
         ) as engine:
             yield App(engine, rooms, _web(settings, engine))
+
+
+def _iris_settings(settings: Settings) -> IrisSettings:
+    return IrisSettings(
+        command=settings.iris_command,
+        status_prefix=settings.status_prefix,
+        home=settings.state_dir / "iris-home",
+        controller_url=settings.iris_controller_url,
+        config=settings.iris_config,
+        user=settings.iris_user,
+        pass_env=settings.pass_env,
+    )
 
 
 def _web(settings: Settings, engine: GateEngine) -> web.Application:

@@ -99,7 +99,7 @@ async def call(
     seconds: float = 60,
 ) -> Finished:
     """Run git to its end, whatever its exit code. Raises Fault: no git, over `seconds`, or too much output."""
-    process = await _start(command(git_dir, *arguments), environment(extra))
+    process = await _start(command(git_dir, *arguments), environment(extra), reads=bool(stdin))
     what = _named(arguments)
     try:
         async with asyncio.timeout(seconds):
@@ -138,11 +138,11 @@ def failure(finished: Finished, arguments: tuple[str | bytes, ...]) -> Fault:
     return Fault(public, private, retryable=transient)
 
 
-async def _start(argv: list[str | bytes], env: dict[str, str]) -> asyncio.subprocess.Process:
+async def _start(argv: list[str | bytes], env: dict[str, str], *, reads: bool) -> asyncio.subprocess.Process:
     starting = asyncio.ensure_future(
         asyncio.create_subprocess_exec(
             *argv,
-            stdin=asyncio.subprocess.PIPE,
+            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=env,
@@ -164,8 +164,10 @@ def _named(arguments: tuple[str | bytes, ...]) -> str:
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
-    assert process.stdin is not None  # noqa: S101 — it was asked for
-    with suppress(BrokenPipeError, ConnectionResetError):
+    if process.stdin is None:
+        return
+    # Git may end before it has read everything; uvloop tells that by a RuntimeError on a closed pipe.
+    with suppress(BrokenPipeError, ConnectionResetError, RuntimeError):
         process.stdin.write(data)
         await process.stdin.drain()
     process.stdin.close()

@@ -37,7 +37,28 @@ async def prepare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
 
 
 async def preflight(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
-    """Run the configured commands in the cage; a finished command is not run again for the same commit."""
+    """Run the configured commands in the cage; after a crash, from the first that had not finished."""
+    found = await current(effect, context)
+    if found is None:
+        return Outcome()
+    _, run = found
+    tree = rooms.trees.path(tree_name(run.id, WORK))
+    # Remembered per run: a new run of the same commit tries a failed command again.
+    results = rooms.preflight_results / run.id
+    commands = config_of(run).preflight.commands
+    outcome = await sandboxed.run(rooms.cage, commands, tree=tree, sha=run.head_sha, results=results)
+    return Outcome(_told(run.id, outcome))
+
+
+def _told(run_id: str, outcome: sandboxed.Verdict) -> Event:
+    """A red test halts the run; a cage that is not sound, or a command that never ends, says nothing about the code."""
+    if isinstance(outcome, sandboxed.Passed):
+        return PreflightPassed(run_id)
+    if isinstance(outcome, sandboxed.Failed):
+        return PreflightFailed(run_id, FailedCommand(outcome.command, outcome.exit_code, outcome.tail))
+    if isinstance(outcome, sandboxed.TimedOut):
+        return Refused(run_id, f"`{outcome.command}` did not end within {outcome.seconds:.0f} s in the sandbox")
+    return Refused(run_id, f"the sandbox cannot be trusted here, so nothing was run: {outcome.reason}")
 
 
 async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:

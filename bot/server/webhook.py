@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,8 +17,7 @@ from typing import Any
 import msgspec
 from aiohttp import ClientPayloadError, web
 
-from bot.engine.port import Delivery
-from bot.faults import Fault
+from bot.engine.port import Delivery, StoreError
 from bot.server.signature import Secrets
 
 Accept = Callable[[Delivery], Awaitable[bool]]
@@ -31,7 +29,7 @@ LARGEST_BODY = 25 * 1024 * 1024
 # GitHub's deepest payload nests some ten levels; a later reader with a deeper stack must not be the one to fail.
 DEEPEST_NESTING = 64
 # What can keep a store from storing. GitHub's log then shows 503, and the redelivery of what failed brings it again.
-UNAVAILABLE: tuple[type[Exception], ...] = (OSError, sqlite3.Error, Fault)
+UNAVAILABLE: tuple[type[Exception], ...] = (OSError, StoreError)
 
 # GitHub gives a delivery up after ten seconds. aiohttp itself waits for ever, also after a chunk that it cannot parse.
 PATIENCE = timedelta(seconds=10)

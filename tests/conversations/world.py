@@ -259,6 +259,6 @@ def golden(name: str, text: str) -> None:
     """Compare with golden/NAME.md; UPDATE_GOLDEN=1 writes it instead, to be read in review."""
     path = GOLDEN / f"{name}.md"
     if os.environ.get("UPDATE_GOLDEN"):
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.rstrip() + "\n", "utf-8")
     assert text.rstrip() + "\n" == path.read_text("utf-8")

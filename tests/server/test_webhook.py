@@ -7,7 +7,6 @@ import hashlib
 import hmac
 import io
 import json
-import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,8 +17,7 @@ import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
-from bot.engine.port import Delivery
-from bot.faults import Fault
+from bot.engine.port import Delivery, StoreError
 from bot.server.webhook import DEEPEST_NESTING, LARGEST_BODY, PATIENCE, healthz, webhook
 
 SECRET = b"correct horse battery staple"
@@ -244,7 +242,7 @@ async def test_body_that_does_not_come_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "trouble", [OSError("disk full"), sqlite3.OperationalError("database is locked"), Fault("no"), TimeoutError()]
+    "trouble", [OSError("disk full"), StoreError("database is locked", transient=True), TimeoutError()]
 )
 async def test_store_that_fails_is_said_so_that_github_can_redeliver(door: Door, trouble: Exception) -> None:
     door.trouble = trouble

@@ -1,0 +1,104 @@
+"""`make demo`: the main job on this machine, played by a reviewer, up to the verdict comment."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from demo.cluster import ClusterFailed
+from demo.repository import SLOW, RepositoryFailed
+from demo.scene import LOOK_EVERY_SECONDS, Scene, SceneFailed, scene, tail
+
+VERDICT_WITHIN_SECONDS = 600.0
+_started = time.monotonic()
+
+
+def say(text: str) -> None:
+    print(f"[{time.monotonic() - _started:5.1f}s] {text}", flush=True)
+
+
+async def play(stage: Scene, slow: str | None) -> int:
+    """The reviewer's part: ask, answer, wait. The pull request's number."""
+    number = await stage.open_pull(slow)
+    say(f"pull request #{number} is open; its conversation: {stage.page(number)}")
+    say("reviewer: @perf-gate")
+    await stage.comment(number, "@perf-gate")
+    question = await stage.wait_for(number, "Proposed max_gate", within=60)
+    say("perf-gate asks:\n\n" + _indented(question))
+    say("reviewer: @perf-gate go")
+    await stage.comment(number, "@perf-gate go")
+    await _follow(stage, number)
+    return number
+
+
+async def _follow(stage: Scene, number: int) -> None:
+    """Show each change of the canonical comment's first lines until it holds a verdict or another end."""
+    shown = ""
+    async with asyncio.timeout(VERDICT_WITHIN_SECONDS):
+        while not _is_final(body := await stage.canonical(number)):
+            if (news := _progress(body)) != shown:
+                say(shown := news)
+            await asyncio.sleep(LOOK_EVERY_SECONDS)
+
+
+def _is_final(body: str) -> bool:
+    return "**Verdict:**" in body or "halted" in body.partition("\n\n")[0] or "stuck" in body.partition("\n\n")[0]
+
+
+def _progress(body: str) -> str:
+    lines = [line for line in body.splitlines() if line.strip() and not line.startswith("<!--")]
+    return " · ".join(lines[:2])
+
+
+def _indented(text: str) -> str:
+    return "\n".join("    " + line for line in text.splitlines()) + "\n"
+
+
+async def demo(scratch: Path, slow: str | None, once: bool) -> int:
+    stop = asyncio.Event()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(signum, stop.set)
+    say("starting a local Iris cluster, a simulated GitHub and the bot")
+    async with scene(scratch) as stage:
+        say(f"Iris at {stage.cluster.url}; running the scheduled ferry on main, for the baseline")
+        job = await stage.run_baseline()
+        say(f"baseline {job} is done, its perf report is the artifact of a scheduled workflow run")
+        number = await play(stage, slow)
+        verdict = await stage.canonical(number)
+        say("the canonical comment:\n\n" + verdict + "\n")
+        violations = await stage.sim.call("violations")
+        if violations:
+            say("GitHub's schemas object to:\n" + "\n".join(violations))
+            return 1
+        if not once:
+            say(f"read it as GitHub shows it, and answer there: {stage.page(number)}  (Ctrl-C ends the demo)")
+            await stop.wait()
+        return 0 if "**Verdict:**" in verdict else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--once", action="store_true", help="exit after the verdict")
+    parser.add_argument("--slow", choices=sorted(SLOW), help="open a pull request that slows this stage")
+    arguments = parser.parse_args()
+    # Ferries and cages run as other users: the way to their folders must be open to them.
+    scratch = Path(tempfile.mkdtemp(prefix="perf-gate-demo-"))
+    scratch.chmod(0o755)
+    try:
+        return asyncio.run(demo(scratch, arguments.slow, arguments.once))
+    except (SceneFailed, ClusterFailed, RepositoryFailed, TimeoutError) as error:
+        print(f"the demo failed: {error or 'something took too long'}", file=sys.stderr)
+        print(f"the bot's last words:\n{tail(scratch / 'bot.log', 40)}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
