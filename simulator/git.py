@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 NOBODY_SHA = "0" * 40
 
@@ -176,17 +178,26 @@ def _quoted(path: str) -> str:
     return f'"{escaped}"'
 
 
+def spooled(content: bytes) -> IO[bytes]:
+    """A file for git to read from: a pipe breaks, on each event loop differently, where git ends unread."""
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(content)
+    file.seek(0)
+    return file
+
+
 async def run_git(*arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
-    process = await asyncio.create_subprocess_exec(
-        "git",
-        *arguments,
-        stdin=asyncio.subprocess.PIPE if stdin is not None else asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env=environment(env),
-    )
+    with spooled(stdin or b"") as source:
+        process = await asyncio.create_subprocess_exec(
+            "git",
+            *arguments,
+            stdin=source,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment(env),
+        )
     try:
-        output, problem = await process.communicate(stdin)
+        output, problem = await process.communicate()
     except BaseException:
         if process.returncode is None:
             process.kill()

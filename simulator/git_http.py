@@ -8,7 +8,7 @@ from aiohttp import web
 
 from simulator.auth import authenticate_git
 from simulator.errors import Refusal, not_accessible
-from simulator.git import environment
+from simulator.git import environment, spooled
 from simulator.state import Repository
 from simulator.world import World
 
@@ -63,27 +63,27 @@ async def _repository(world: World, request: web.Request) -> Repository | web.Re
 
 
 async def _upload_pack(request: web.Request, repository: Repository, head: bytes, *flags: str) -> web.StreamResponse:
-    body = await request.read()
-    process = await asyncio.create_subprocess_exec(
-        "git",
-        # As GitHub serves: any object by its SHA, and partial clones.
-        "-c",
-        "uploadpack.allowAnySHA1InWant=true",
-        "-c",
-        "uploadpack.allowFilter=true",
-        "upload-pack",
-        "--strict",
-        "--stateless-rpc",
-        *flags,
-        str(repository.git.path),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=environment({"GIT_PROTOCOL": request.headers.get("Git-Protocol", "")}),
-    )
-    stdin, stdout = process.stdin, process.stdout
-    if stdin is None or stdout is None:
-        raise RuntimeError("git was started without the pipes it was asked for")
+    with spooled(await request.read()) as asked:
+        process = await asyncio.create_subprocess_exec(
+            "git",
+            # As GitHub serves: any object by its SHA, and partial clones.
+            "-c",
+            "uploadpack.allowAnySHA1InWant=true",
+            "-c",
+            "uploadpack.allowFilter=true",
+            "upload-pack",
+            "--strict",
+            "--stateless-rpc",
+            *flags,
+            str(repository.git.path),
+            stdin=asked,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=environment({"GIT_PROTOCOL": request.headers.get("Git-Protocol", "")}),
+        )
+    stdout = process.stdout
+    if stdout is None:
+        raise RuntimeError("git was started without the pipe it was asked for")
     kind = "advertisement" if flags else "result"
     response = web.StreamResponse(
         headers={"Content-Type": f"application/x-git-upload-pack-{kind}", "Cache-Control": "no-cache"}
@@ -91,10 +91,8 @@ async def _upload_pack(request: web.Request, repository: Repository, head: bytes
     try:
         await response.prepare(request)
         await response.write(head)
-        feeding = asyncio.create_task(_feed(stdin, body))
         while chunk := await stdout.read(_CHUNK):
             await response.write(chunk)
-        await feeding
     finally:
         if process.returncode is None:
             # A client that hung up leaves git writing to nobody.
@@ -103,13 +101,3 @@ async def _upload_pack(request: web.Request, repository: Repository, head: bytes
             await process.wait()
     await response.write_eof()
     return response
-
-
-async def _feed(stdin: asyncio.StreamWriter, body: bytes) -> None:
-    try:
-        stdin.write(body)
-        await stdin.drain()
-    except (BrokenPipeError, ConnectionResetError):
-        return  # git had read enough
-    finally:
-        stdin.close()
