@@ -107,4 +107,4 @@ def _other_commit(run: WorkflowRun, report: PerfReport) -> str | None:
 
 
 def _of(run: WorkflowRun) -> str:
-    return f"scheduled run [#{run.id}]({run.url})"
+    return f"scheduled run {run.id}"

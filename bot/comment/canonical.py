@@ -1,0 +1,52 @@
+"""The one canonical comment, drawn from the pull request's state alone: the same state gives the same comment."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.comment.ends import end_comment
+from bot.comment.limits import Section, join
+from bot.comment.progress import progress_comment
+from bot.comment.sentences import sha
+from bot.comment.verdict import verdict_comment
+from bot.conversation.replies import state_read_aloud
+from bot.gating.model import PullRequest, Run
+from bot.gating.states import RunState
+
+SENTINEL = "<!-- zephyr-perf-gate -->"
+# A gate's verdict stands in the comment in these states; not_comparable ends a run stuck, with its tables.
+_JUDGED = (
+    RunState.passed,
+    RunState.warned,
+    RunState.failed,
+    RunState.inconclusive,
+    RunState.awaiting_escalation,
+    RunState.stuck,
+)
+
+
+def render(pr: PullRequest, now: datetime) -> str:
+    """The comment's Markdown, at most 65,000 characters and 260,000 bytes. ValueError without a run."""
+    run = pr.run
+    if run is None:
+        raise ValueError("a pull request without a run has no canonical comment")
+    sections = _of(run, now)
+    first = Section(f"{SENTINEL}\n{sections[0].body}")
+    if run.state is RunState.waived:
+        return first.body
+    return join([first, *sections[1:], Section(_earlier_runs(pr))]) + "\n"
+
+
+def _of(run: Run, now: datetime) -> list[Section]:
+    gate, attempt = run.gate, run.attempt
+    judgement = attempt.judgement if attempt else None
+    if run.state in _JUDGED and gate is not None and attempt is not None and judgement is not None:
+        return verdict_comment(run, gate, attempt, judgement, now)
+    return end_comment(run, now) if run.state.ended else progress_comment(run, now)
+
+
+def _earlier_runs(pr: PullRequest) -> str:
+    if not pr.earlier:
+        return ""
+    runs = "; ".join(f"{sha(run.head_sha)} {state_read_aloud(run.state)}" for run in pr.earlier[-5:])
+    return f"_Earlier runs: {runs}._"

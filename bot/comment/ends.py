@@ -1,0 +1,87 @@
+"""The comment of a run that ended without a verdict: halted, waived, out of scope, stopped, stuck."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.comment.limits import Section
+from bot.comment.markdown import block, code
+from bot.comment.sentences import baseline_line, gate_title, head_moved, mention, sentence, sha
+from bot.comment.verdict import assessment_section, earlier_gate, raw_report, thresholds_of
+from bot.gating.model import Run
+from bot.gating.states import RunState
+
+
+def end_comment(run: Run, now: datetime) -> list[Section]:
+    if run.state is RunState.waived:
+        return [Section(_waived(run))]
+    if run.state is RunState.halted:
+        return _halted(run)
+    if run.state is RunState.out_of_scope:
+        return _out_of_scope(run)
+    if run.state is RunState.stopped:
+        return [Section(_top(run, "stopped", "`@perf-gate retry` starts a new run.")), Section(head_moved(run))]
+    return _stuck(run, now)
+
+
+def _waived(run: Run) -> str:
+    """Sentinel plus one line (seed 002, step 1a)."""
+    why = f": {sentence(run.reason, 400)}" if run.reason else ""
+    return f"🤖 Zephyr perf gate — waived by {code(run.approved_by)} for {sha(run.head_sha)}{why}"
+
+
+def _halted(run: Run) -> list[Section]:
+    """Seed 002's halt comment, and below it the command and what it printed last."""
+    lines = [
+        "🤖 ## Zephyr perf gate — halted (local tests failed)",
+        f"Treatment worktree ({code(run.head_sha)}) failed lint / pyrefly / zephyr tests.",
+        "Ferries were not submitted.",
+        "Fix the failing tests and the gate will re-run.",
+    ]
+    failed = run.failed_command
+    shown = ""
+    if failed is not None:
+        shown = f"{code(failed.command)} ended with exit code {failed.exit_code}:\n\n{block(failed.tail[-4000:])}"
+    return [Section("\n".join(lines)), Section(head_moved(run)), Section(shown), Section(assessment_section(run))]
+
+
+def _out_of_scope(run: Run) -> list[Section]:
+    top = _top(run, "out of scope", "to run it nevertheless, a reviewer says `@perf-gate go max_gate=1` (or 2, 3).")
+    paths = list(run.assessment.out_of_scope.items()) if run.assessment else []
+    rows = "\n".join(f"- {code(path)}: {sentence(reason, 200)}" for path, reason in paths[:20])
+    more = f"\n- … and {len(paths) - 20} more" if len(paths) > 20 else ""
+    return [Section(top), Section(rows + more)]
+
+
+def _stuck(run: Run, now: datetime) -> list[Section]:
+    gate = run.gate
+    top = _top(run, "stuck: no verdict", f"{mention(run.asked_by)}, `@perf-gate retry` tries again once it is mended.")
+    if gate is not None and gate.baseline is not None:
+        top += f"\n{baseline_line(gate.baseline, now)}"
+    attempt = run.attempt
+    ferry = ""
+    if attempt is not None and attempt.job_id:
+        ferry = f"Iris job {code(attempt.job_id)}: {sentence(attempt.ferry_state or 'submitted', 60)}"
+        if attempt.error:
+            ferry += f"\n\n{block(attempt.error[:2000])}"
+    earlier = [earlier_gate(run, before, thresholds_of(run)) for before in run.gates[:-1]]
+    raw = raw_report(attempt) if attempt is not None else Section("")
+    return [
+        Section(top),
+        Section(head_moved(run)),
+        Section(ferry),
+        Section(assessment_section(run)),
+        *earlier,
+        raw,
+    ]
+
+
+def _top(run: Run, what: str, following: str) -> str:
+    gate = f", at {gate_title(run.plan_of(run.gate.number))}" if run.gate else ""
+    lines = [f"🤖 ## Zephyr perf gate — {what}{gate}"]
+    if run.reason:
+        lines.append(f"**Why:** {sentence(run.reason)}")
+    lines.append(f"**Next:** {following}")
+    if run.head_sha:
+        lines.append(f"**Commit:** {sha(run.head_sha)}")
+    return "\n".join(lines)

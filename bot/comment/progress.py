@@ -1,0 +1,108 @@
+"""The comment while a run is on its way: where it is, since when, and what it waits for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+
+from bot.comment.limits import Section
+from bot.comment.markdown import code, table, text
+from bot.comment.numbers import NOTHING, duration
+from bot.comment.sentences import baseline_line, gate_title, head_moved, moment, sentence, sha, stale_warning
+from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
+from bot.gating.model import Attempt, GateRun, Run
+from bot.gating.states import RunState
+
+_DOING: Mapping[RunState, str] = {
+    RunState.assessing: "reading the diff",
+    RunState.awaiting_reviewer: "waiting for an answer to the question below",
+    RunState.preparing: "checking out the commit",
+    RunState.testing: "running lint, types and tests in the sandbox",
+    RunState.locating_baseline: "looking for the scheduled baseline",
+    RunState.queued: "waiting for the tier's slot: one ferry of a tier at a time",
+    RunState.submitting: "submitting the ferry to Iris",
+    RunState.ferrying: "watching the ferry",
+    RunState.collecting: "collecting the ferry's perf report",
+    RunState.comparing: "comparing the two reports",
+}
+_STAGE = {"waiting": "waiting", "running": "running", "done": "done", "failed": "failed"}
+
+
+def progress_comment(run: Run, now: datetime) -> list[Section]:
+    gate = run.gate
+    title = f" — {gate_title(run.plan_of(gate.number))}" if gate else ""
+    lines = [
+        f"🤖 ## Zephyr perf gate{title}",
+        f"**Status:** {_DOING[run.state]}, since {moment(run.since)}",
+        f"**Next:** {_next(run)}",
+    ]
+    if run.head_sha:
+        ceiling = f", up to max_gate={run.max_gate}" if run.max_gate else ""
+        lines.append(f"**Commit:** {sha(run.head_sha)}{ceiling}")
+    if gate is not None and gate.baseline is not None:
+        lines.append(baseline_line(gate.baseline, now))
+        lines.append(stale_warning(gate.baseline, run.plan_of(gate.number), now))
+    asked = run.state is not RunState.awaiting_reviewer
+    return [
+        Section("\n".join(line for line in lines if line)),
+        Section(head_moved(run)),
+        Section(_stages(gate)),
+        Section(assessment_section(run) if asked else ""),
+        *(earlier_gate(run, earlier, thresholds_of(run)) for earlier in run.gates[:-1]),
+    ]
+
+
+def _next(run: Run) -> str:
+    if run.state is RunState.assessing:
+        return "a question, or the reason why there is none."
+    if run.state is RunState.awaiting_reviewer:
+        # The question itself calls the reviewer; one call is enough.
+        return f"{code(run.asked_by)} or another person with write access answers `@perf-gate go`."
+    if run.stop_requested_by:
+        return f"the ferry is being stopped, as {code(run.stop_requested_by)} asked."
+    if run.state is RunState.ferrying:
+        return "the verdict, here, when the ferry has ended."
+    return "this comment is kept up to date; the verdict will stand here."
+
+
+def _stages(gate: GateRun | None) -> str:
+    attempt = gate.attempt if gate else None
+    if gate is None or attempt is None or not attempt.job_id:
+        return ""
+    parts = [f"Iris job {code(attempt.job_id)}: {text(attempt.ferry_state or 'submitted')}"]
+    if attempt.pending_reason:
+        parts.append(f"Iris says why it waits: {sentence(attempt.pending_reason, 300)}")
+    if attempt.progress:
+        before = _baseline_stages(gate)
+        rows = [
+            [text(stage.name, 60), before.get(stage.name, NOTHING), _so_far(stage.seconds), _state(attempt, index)]
+            for index, stage in enumerate(attempt.progress)
+        ]
+        parts.append(table(["Stage", "Baseline", "So far", "State"], rows, budget=8_000, more="stages"))
+    return "\n\n".join(parts)
+
+
+def _so_far(seconds: float) -> str:
+    return duration(seconds) if seconds else NOTHING
+
+
+def _state(attempt: Attempt, index: int) -> str:
+    stage = attempt.progress[index]
+    shards = f", {stage.shards_done}/{stage.shards_total} shards" if stage.shards_total else ""
+    return f"{_STAGE[stage.state]}{shards}"
+
+
+def _baseline_stages(gate: GateRun) -> dict[str, str]:
+    if gate.baseline is None:
+        return {}
+    stages = json.loads(gate.baseline.report, parse_float=Decimal).get("stage_wall_seconds") or {}
+    return {name: _readable(value) for name, value in stages.items()}
+
+
+def _readable(value: object) -> str:
+    try:
+        return duration(Decimal(str(value)))
+    except InvalidOperation:
+        return NOTHING

@@ -1,0 +1,114 @@
+"""The question: what the diff is taken to mean, how far to climb, and how to answer. A comment of its own.
+
+It opens with the lines of seed 002, step 1a; table, evidence and what `go` entails follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.assessment.model import Assessment
+from bot.comment.limits import Section, join
+from bot.comment.markdown import code, details, text
+from bot.comment.sentences import gate_title, mention, sentence, sha
+from bot.comment.tables import assessment_table
+from bot.gating.model import PullRequest, Run
+
+_MOST_FILES = 30
+_MOST_EVIDENCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The comment and the hidden line by which it is found again; it never starts with the canonical sentinel."""
+
+    body: str
+    marker: str
+
+
+def question(pr: PullRequest) -> Question:
+    """ValueError without an assessed run."""
+    run = pr.run
+    if run is None or run.assessment is None:
+        raise ValueError("only an assessed run has a question")
+    marker = f"<!-- perf-gate:question {run.id} -->"
+    sections = [
+        Section(_opening(run, run.assessment)),
+        Section(_how_to_answer(run)),
+        Section(assessment_table(run.assessment)),
+        Section(_evidence(run.assessment), cut="The evidence is too long for a comment and was cut."),
+        Section(_outside(run.assessment)),
+        Section(_what_go_entails(run)),
+        Section(marker),
+    ]
+    return Question(join(sections), marker)
+
+
+def _opening(run: Run, assessment: Assessment) -> str:
+    files = [f"- {code(path)}: {text(answers.summary, 200)}" for path, answers in assessment.per_file.items()]
+    if len(files) > _MOST_FILES:
+        files = [*files[:_MOST_FILES], f"- … and {len(files) - _MOST_FILES} more"]
+    requested = run.requested is not None and run.requested != assessment.max_gate
+    asked = f" (as {code(run.asked_by)} asked; the diff alone: {assessment.max_gate})" if requested else ""
+    lines = [
+        "🤖 Zephyr perf gate assessment",
+        "",
+        f"Proposed max_gate: {run.proposed}{asked}",
+        f"Rationale: {sentence(assessment.rationale, 600)}",
+        "",
+        "Per-file:",
+        *(files or ["- (no file in scope)"]),
+    ]
+    return "\n".join(lines)
+
+
+def _how_to_answer(run: Run) -> str:
+    waive = " A person other than the author must say so: nothing will be measured." if run.proposed == "skip" else ""
+    return (
+        f'{mention(run.asked_by)}: reply "go" to run {sha(run.head_sha)}, or override with '
+        f'"max_gate=<skip|1|2|3>" and a reason.{waive}'
+    )
+
+
+def _evidence(assessment: Assessment) -> str:
+    lines = [
+        f"- {code(path)}: {text(line, 300)}"
+        for path, answers in assessment.per_file.items()
+        for line in answers.evidence
+        if not answers.trivial
+    ]
+    if not lines:
+        return ""
+    more = [f"- … and {len(lines) - _MOST_EVIDENCE} more"] if len(lines) > _MOST_EVIDENCE else []
+    return details("Evidence", "\n".join([*lines[:_MOST_EVIDENCE], *more]))
+
+
+def _outside(assessment: Assessment) -> str:
+    parts = []
+    if assessment.flagged:
+        flagged = ", ".join(code(path) for path in list(assessment.flagged)[:10])
+        parts.append(f"⚠ Flagged, not gated by itself: {flagged}. Is a run wanted for it?")
+    if assessment.out_of_scope:
+        rows = [f"- {code(path)}: {text(why, 200)}" for path, why in list(assessment.out_of_scope.items())[:20]]
+        parts.append(details(f"{len(assessment.out_of_scope)} changed files out of scope", "\n".join(rows)))
+    return "\n\n".join(parts)
+
+
+def _what_go_entails(run: Run) -> str:
+    """What an answer sets off: preflight, then the gates in order, and for forks whose code gets what."""
+    ceiling = 1 if run.proposed == "skip" else int(run.proposed)
+    gates = [plan for plan in run.plan if plan.number <= ceiling] or list(run.plan[:1])
+    steps = ", then ".join(f"{gate_title(plan)}, about {_span(plan.wall_seconds)}" for plan in gates)
+    lines = [f"`go` runs lint, types and tests of that commit in the sandbox, then {steps}."]
+    if run.plan and ceiling > run.plan[-1].number:
+        lines.append(f"This repository's ladder ends at gate {run.plan[-1].number}.")
+    if run.is_fork:
+        lines.append(
+            "⚠ **This is a fork:** `go` hands the cluster's worker identity and HF_TOKEN to its code. "
+            "Read the diff first."
+        )
+    return " ".join(lines)
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds / 3600:g} h" if seconds >= 5400 else f"{max(1, round(seconds / 60))} min"

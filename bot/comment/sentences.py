@@ -1,0 +1,112 @@
+"""Sentences with code spans, people, commits: the small words of the comment."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from bot.comment.markdown import code, numbered_link, text
+from bot.comment.numbers import about, age_in_days
+from bot.config.load import builtin_config
+from bot.config.schema import Band, Thresholds
+from bot.gating.model import Baseline, GatePlan, Run
+from bot.verdict.wording import number
+
+_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
+_SPAN = re.compile(r"`([^`\n]+)`")
+
+
+def sentence(value: str, limit: int = 1500) -> str:
+    """Plain text in which `backticks` make code spans and nothing else does anything."""
+    parts = _SPAN.split(value[:limit])
+    return "".join(code(part) if index % 2 else _spaced(part) for index, part in enumerate(parts))
+
+
+def _spaced(part: str) -> str:
+    """The same text, with the blanks at its ends that keep it apart from a span."""
+    shown = text(part, 1500)
+    before = " " if part[:1].isspace() and shown else ""
+    after = " " if part[-1:].isspace() and shown else ""
+    return f"{before}{shown}{after}" or (" " if part else "")
+
+
+def mention(login: str) -> str:
+    """Calls a person; anything that is no login is only shown."""
+    return f"@{login}" if _LOGIN.fullmatch(login) else code(login)
+
+
+def sha(value: str) -> str:
+    return code(value[:10]) if value else "the head"
+
+
+def moment(when: datetime) -> str:
+    return when.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def gate_title(plan: GatePlan) -> str:
+    return f"Gate {plan.number} ({text(plan.name, 60)})"
+
+
+def baseline_line(baseline: Baseline, now: datetime) -> str:
+    """Seed 002's line, and how far the baseline is from what the pull request branched off."""
+    run = numbered_link(baseline.run_id, baseline.run_url)
+    line = (
+        f"**Baseline:** scheduled run {run}, sha={code(baseline.sha[:10])}, age={age_in_days(baseline.created_at, now)}"
+    )
+    if baseline.commits_apart is None:
+        return line
+    if baseline.commits_apart == 0:
+        return f"{line}, the merge base itself"
+    touching = f", {baseline.zephyr_commits_apart} of them in scope" if baseline.zephyr_commits_apart else ""
+    commits = "commit" if baseline.commits_apart == 1 else "commits"
+    return f"{line}, {baseline.commits_apart} {commits} from the merge base{touching}"
+
+
+def stale_warning(baseline: Baseline, plan: GatePlan, now: datetime) -> str:
+    """A baseline older than its schedule's period is said at the top: the reviewer decides whether to trust it."""
+    age, period = now - baseline.created_at, timedelta(seconds=plan.period_seconds)
+    # A scheduled run of today is there some hours after the period is over.
+    if age <= period + timedelta(hours=6):
+        return ""
+    return (
+        f"⚠ **The baseline is {about(age)} old, more than its schedule's {about(period)}:** "
+        "differences may not be this change's."
+    )
+
+
+def head_moved(run: Run) -> str:
+    if not run.head_moved_to:
+        return ""
+    return (
+        f"> ⚠ The head has moved to {sha(run.head_moved_to)} since; this run is about {sha(run.head_sha)}. "
+        "`@perf-gate` assesses the new one when this run has ended."
+    )
+
+
+def own_limits(thresholds: Thresholds) -> str:
+    """Where a repository's limits are not the built-in ones, the comment says so."""
+    built_in = builtin_config().thresholds
+    parts = [
+        f"{name} above +{_percent(own.warn_percent)} / +{_percent(own.fail_percent)}"
+        for name, own, usual in (
+            ("total wall time", thresholds.total, built_in.total),
+            ("stages", thresholds.stage, built_in.stage),
+            ("memory", thresholds.memory, built_in.memory),
+        )
+        if own != usual
+    ]
+    if not parts:
+        return ""
+    usual = "; ".join(
+        f"{name} {_band(band)}" for name, band in (("wall time", built_in.stage), ("memory", built_in.memory))
+    )
+    return f"_This repository sets its own limits (warn / fail): {'; '.join(parts)}. The usual ones: {usual}._"
+
+
+def _band(band: Band) -> str:
+    return f"+{_percent(band.warn_percent)} / +{_percent(band.fail_percent)}"
+
+
+def _percent(value: Decimal) -> str:
+    return f"{number(value)} %"

@@ -1,0 +1,162 @@
+"""The comment's tables, drawn from the same rows that the verdict was made of. Columns and cells are the skill's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from bot.assessment.model import Assessment
+from bot.comment.markdown import bullets, code, plain, table, text
+from bot.comment.numbers import NOTHING, change, count, duration, mark, measured
+from bot.config.schema import Band, Thresholds
+from bot.verdict.model import Judgement, VerdictName
+from bot.verdict.report import PerfReport
+
+HEADLINES: Mapping[VerdictName, str] = {
+    "pass": "✅ pass",
+    "warn": "⚠ warn",
+    "inconclusive": "⚠ inconclusive",
+    "fail": "❌ fail",
+    "not_comparable": "⚠ not comparable",
+}
+
+
+def comparison(
+    judgement: Judgement, baseline: PerfReport | None, treatment: PerfReport | None, thresholds: Thresholds
+) -> str:
+    """Verdict, reasons and every table of one pair, for `perf-gate compare --markdown`."""
+    parts = [
+        "\n".join([f"**Verdict:** {HEADLINES[judgement.verdict]}", *problem_lines(judgement)]),
+        run_summary(judgement, baseline, treatment, thresholds),
+        stage_timings(judgement, thresholds),
+        infra(baseline, treatment),
+        remarks(judgement),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def problem_lines(judgement: Judgement) -> list[str]:
+    """`**Hard fails:**` and `**Warns:**`, each left out where there is none; other verdicts give their reasons."""
+    lines = []
+    if judgement.verdict == "fail":
+        lines.append(f"**Hard fails:** {sentences(judgement.hard_fails)}")
+    elif judgement.verdict in ("inconclusive", "not_comparable"):
+        lines.append(f"**Why:** {sentences(judgement.reasons)}")
+    if judgement.warns and judgement.verdict in ("fail", "warn", "inconclusive"):
+        lines.append(f"**Warns:** {sentences(judgement.warns)}")
+    return lines
+
+
+def sentences(items: tuple[str, ...], most: int = 8) -> str:
+    """Sentences of the verdict on one line."""
+    shown = " ".join(text(item, 400) for item in items[:most])
+    return f"{shown} … and {len(items) - most} more." if len(items) > most else shown
+
+
+def assessment_table(assessment: Assessment, budget: int = 14_000) -> str:
+    """The five answers of each file and its one-line summary."""
+    rows = [
+        [
+            code(path),
+            *map(_yes_or_no, (answers.trivial, answers.shuffle, answers.memory, answers.cpu, answers.design)),
+            text(answers.summary, 200),
+        ]
+        for path, answers in assessment.per_file.items()
+    ]
+    if not rows:
+        return ""
+    header = ["File", "Trivial?", "Shuffle?", "Memory?", "CPU?", "Design?", "Summary"]
+    return table(header, rows, budget=budget, more="files")
+
+
+def run_summary(
+    judgement: Judgement, baseline: PerfReport | None, treatment: PerfReport | None, thresholds: Thresholds
+) -> str:
+    total, memory = judgement.total, judgement.memory
+    wall = duration(total.treatment)
+    if total.delta is not None:
+        wall += f" ({change(total, *_limits(thresholds.total))})"
+    rows = [
+        ["Iris job", _code(_job(baseline)), _code(_job(treatment))],
+        ["Status", _text(_status(baseline)), _text(_status(treatment))],
+        ["Total wall-time", duration(total.baseline), wall],
+        ["Peak worker memory (MB)", measured(memory.baseline), measured(memory.treatment)],
+    ]
+    return "### Run summary\n\n" + table(["", "Baseline", "Treatment"], rows)
+
+
+def stage_timings(judgement: Judgement, thresholds: Thresholds) -> str:
+    limits = _limits(thresholds.stage)
+    rows = [
+        [text(name, 60), duration(row.baseline), duration(row.treatment), change(row, *limits), mark(row)]
+        for name, row in judgement.stages.items()
+    ]
+    if not rows:
+        return ""
+    header = ["Stage", "Baseline", "Treatment", "Δ", "Verdict"]
+    return "### Stage timings\n\n" + table(header, rows, budget=8_000, more="stages")
+
+
+def infra(baseline: PerfReport | None, treatment: PerfReport | None) -> str:
+    def row(label: str, field: str) -> list[str]:
+        return [label, *(count(getattr(report, field)) if report else NOTHING for report in (baseline, treatment))]
+
+    rows = [
+        row("Preemptions", "preemption_count"),
+        row("Failed shards", "failed_shards"),
+        ["Infra failures", *map(_infra_failures, (baseline, treatment))],
+        [
+            "Task states",
+            *(_counts(report.task_state_counts) if report else NOTHING for report in (baseline, treatment)),
+        ],
+    ]
+    return "### Infra\n\n" + table(["", "Baseline", "Treatment"], rows)
+
+
+def remarks(judgement: Judgement) -> str:
+    """Flags, then the footnotes to the tables."""
+    parts = []
+    if judgement.flags:
+        parts.append("### Flags\n\n" + bullets([text(flag, 400) for flag in judgement.flags], most=10))
+    if judgement.footnotes:
+        parts.append(bullets([text(note, 400) for note in judgement.footnotes], most=12))
+    return "\n\n".join(parts)
+
+
+def _limits(band: Band) -> tuple[Decimal, Decimal]:
+    return band.warn_percent, band.fail_percent
+
+
+def _yes_or_no(answer: bool) -> str:
+    return "yes" if answer else "no"
+
+
+def _job(report: PerfReport | None) -> str | None:
+    return report.iris_job_id if report else None
+
+
+def _status(report: PerfReport | None) -> str | None:
+    return report.status if report else None
+
+
+def _code(value: str | None) -> str:
+    return NOTHING if value is None else code(value)
+
+
+def _text(value: str | None) -> str:
+    return NOTHING if value is None else text(value, 60)
+
+
+def _infra_failures(report: PerfReport | None) -> str:
+    if report is None:
+        return NOTHING
+    if report.infra_failures is None:
+        return f"(not reported; ooms={count(report.ooms)})"
+    return _counts({name: value for name, value in report.infra_failures.items() if value})
+
+
+def _counts(counts: Mapping[str, Decimal | None], most: int = 12) -> str:
+    shown = [f"{text(plain(name, 40))}={count(value)}" for name, value in list(counts.items())[:most]]
+    if not shown:
+        return "(none)"
+    return ", ".join([*shown, f"… and {len(counts) - most} more"] if len(counts) > most else shown)

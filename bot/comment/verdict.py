@@ -1,0 +1,132 @@
+"""The comment of a gate that came to a verdict: seed 002's shape, its tables' columns and cells."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from bot.comment.limits import Section
+from bot.comment.markdown import block, code, details, text
+from bot.comment.numbers import about
+from bot.comment.sentences import baseline_line, gate_title, head_moved, own_limits, sentence, stale_warning
+from bot.comment.tables import (
+    HEADLINES,
+    assessment_table,
+    infra,
+    problem_lines,
+    remarks,
+    run_summary,
+    stage_timings,
+)
+from bot.config.schema import RepositoryConfig, Thresholds
+from bot.gating.model import Attempt, Baseline, GatePlan, GateRun, Run
+from bot.gating.states import RunState
+from bot.verdict.model import Judgement
+from bot.verdict.report import PerfReport, parse_report
+
+# Waiting for capacity is no perf signal, but from here on it is worth a line (seed 002, "Failure modes").
+NOTABLE_QUEUE_WAIT = timedelta(minutes=30)
+
+
+def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgement, now: datetime) -> list[Section]:
+    """Everything about the deciding gate; `judgement` is its attempt's."""
+    plan, thresholds = run.plan_of(gate.number), thresholds_of(run)
+    lines = [f"🤖 ## Zephyr perf gate — {gate_title(plan)}", f"**Verdict:** {HEADLINES[judgement.verdict]}"]
+    lines.append(f"**Next:** {_next(run, judgement)}")
+    if gate.baseline is not None:
+        lines += [baseline_line(gate.baseline, now), *problem_lines(judgement)]
+        lines.append(stale_warning(gate.baseline, plan, now))
+    return [
+        Section("\n".join(line for line in lines if line)),
+        Section(head_moved(run)),
+        Section(assessment_section(run)),
+        *(Section(part) for part in _tables(gate.baseline, attempt, judgement, thresholds)),
+        Section(_ferry_trouble(attempt)),
+        Section(own_limits(thresholds)),
+        *(earlier_gate(run, earlier, thresholds) for earlier in run.gates[:-1]),
+        raw_report(attempt),
+    ]
+
+
+def thresholds_of(run: Run) -> Thresholds:
+    return RepositoryConfig.model_validate_json(run.config).thresholds
+
+
+def assessment_section(run: Run) -> str:
+    """Seed 002's "Diff assessment": the table, the rationale, and who changed the proposal."""
+    assessment = run.assessment
+    if assessment is None:
+        return ""
+    parts = ["### Diff assessment", assessment_table(assessment)]
+    rationale = f"Rationale: {sentence(assessment.rationale, 600)}"
+    if run.override:
+        rationale += f" · {sentence(run.override, 600)}"
+    parts.append(rationale)
+    flagged = ", ".join(code(path) for path in list(assessment.flagged)[:10])
+    parts.append(f"Flagged, not gated: {flagged}" if flagged else "")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _next(run: Run, judgement: Judgement) -> str:
+    if run.state is RunState.awaiting_escalation:
+        return "`@perf-gate continue` climbs to the next gate; without it the warning stands after 7 days."
+    if judgement.verdict == "pass":
+        return "nothing; the gates that were asked for have passed."
+    if judgement.verdict == "warn":
+        return "a reviewer decides; `@perf-gate retry` measures again."
+    if judgement.verdict == "inconclusive":
+        return "`@perf-gate retry` measures again; this is no word about the code."
+    if judgement.verdict == "fail":
+        return "the author decides; after a fix, push and say `@perf-gate`."
+    return "`@perf-gate retry` measures again, once the cause is mended."
+
+
+def _tables(baseline: Baseline | None, attempt: Attempt, judgement: Judgement, thresholds: Thresholds) -> list[str]:
+    before, after = _report(baseline.report if baseline else ""), _report(attempt.report)
+    return [
+        run_summary(judgement, before, after, thresholds),
+        stage_timings(judgement, thresholds),
+        infra(before, after),
+        remarks(judgement),
+        _queue_wait(attempt),
+    ]
+
+
+def _report(stored: str) -> PerfReport | None:
+    parsed = parse_report(stored) if stored else None
+    return parsed if isinstance(parsed, PerfReport) else None
+
+
+def _queue_wait(attempt: Attempt) -> str:
+    if attempt.submitted_at is None or attempt.started_at is None:
+        return ""
+    waited = attempt.started_at - attempt.submitted_at
+    if waited <= NOTABLE_QUEUE_WAIT:
+        return ""
+    return f"The ferry waited {about(waited)} for capacity before it ran; that is no perf signal and is not counted."
+
+
+def _ferry_trouble(attempt: Attempt) -> str:
+    if not attempt.error:
+        return ""
+    return f"The ferry ended {text(attempt.ferry_state)}; Iris says:\n\n{block(attempt.error[:2000])}"
+
+
+def earlier_gate(run: Run, gate: GateRun, thresholds: Thresholds) -> Section:
+    """A gate climbed before, folded: its verdict in the summary, its tables inside."""
+    attempt, judgement = gate.attempt, gate.judgement
+    if attempt is None or judgement is None:
+        return Section("")
+    title = f"{gate_title(_plan(run, gate))}: {HEADLINES[judgement.verdict]}"
+    body = "\n\n".join(part for part in _tables(gate.baseline, attempt, judgement, thresholds) if part)
+    return Section(details(title, body), cut=f"{title} (its tables were cut for length)")
+
+
+def _plan(run: Run, gate: GateRun) -> GatePlan:
+    return run.plan_of(gate.number)
+
+
+def raw_report(attempt: Attempt) -> Section:
+    if not attempt.report:
+        return Section("")
+    folded = details("Raw treatment report", block(attempt.report, "json"))
+    return Section(folded, cut="The raw treatment report is too long for a comment and was cut.")
