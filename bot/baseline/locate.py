@@ -40,7 +40,7 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """There is no baseline to compare with; `reason` is a sentence for the reviewer, in Markdown that pings nobody."""
+    """There is no baseline to compare with; `reason` is a sentence for the reviewer, with code spans only."""
 
     reason: str
 

@@ -59,7 +59,7 @@ def block(value: str, language: str = "") -> str:
 
 
 def numbered_link(number: int, url: str) -> str:
-    """`[#123](url)`, in whose label GitHub looks for no issue; without a plain https or http address just the number."""
+    """`[#123](url)`, in whose label GitHub looks for no issue; without a plain address just the number."""
     if re.fullmatch(r"https?://[A-Za-z0-9._~:/?#@!&*+,;=%-]+", url):
         return f"[#{number}]({url})"
     return str(number)
