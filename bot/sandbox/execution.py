@@ -1,0 +1,125 @@
+"""Starting a caged command, listening to it, and ending it so that nothing of it is left."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import IO
+
+from bot.sandbox.tail import TailLog
+
+_GRACE = 30.0  # seconds for the kernel to end a killed cage's processes
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """`code` is None where the time was over. `signal_byte` is the first byte of output, empty where there was none."""
+
+    code: int | None
+    timed_out: bool
+    signal_byte: bytes
+
+
+async def execute(command: Callable[[int], list[str]], within: timedelta, output: TailLog) -> Ended:
+    """Run `command(status_fd)`, a bwrap command line, for at most `within`; afterwards no process of it is left."""
+    process, status = _start(command)
+    assert process.stdout is not None  # noqa: S101 — it was asked for
+    first = bytearray()
+    watching = asyncio.create_task(_first_process(status))
+    reading = asyncio.create_task(_pump(process.stdout, output, first))
+    ended = asyncio.create_task(_gone(os.pidfd_open(process.pid), None))
+    timed_out = False
+    try:
+        async with asyncio.timeout(within.total_seconds()):
+            await asyncio.shield(reading)
+            await asyncio.shield(ended)
+    except TimeoutError:
+        timed_out = True
+    finally:
+        # bwrap's end ends the cage's first process, and with that one its whole process namespace.
+        if not ended.done():
+            os.killpg(process.pid, signal.SIGKILL)
+        await ended
+        code = process.wait()
+        await _gone(await watching, _GRACE)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(reading, _GRACE)
+    return Ended(None if timed_out else code, timed_out, bytes(first))
+
+
+def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes], int]:
+    """The process and the reading end of its status pipe.
+
+    Popen and not the event loop's own way, because uvloop hands every inheritable descriptor on. The environment is
+    empty, because the cage's first process shows its own to all others.
+    """
+    status, inherited = os.pipe()
+    try:
+        process = subprocess.Popen(
+            command(inherited),
+            env={},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(inherited,),
+        )
+    except BaseException:
+        os.close(status)
+        raise
+    finally:
+        os.close(inherited)
+    return process, status
+
+
+async def _reader(pipe: IO[bytes]) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    return reader, transport
+
+
+async def _pump(pipe: IO[bytes], output: TailLog, first: bytearray) -> None:
+    """Feed all but the first byte, where that is the cage's signal, to `output`."""
+    reader, transport = await _reader(pipe)
+    while data := await reader.read(2**16):
+        if not first:
+            first += data[:1]
+            data = data[1:] if data[:1] in b"+-" else data
+        output.feed(data)
+    transport.close()
+
+
+async def _first_process(status: int) -> int | None:
+    """A pidfd of the cage's first process, from the first of bwrap's status lines, once bwrap has written its last."""
+    reader, transport = await _reader(os.fdopen(status, "rb"))
+    pidfd = None
+    with suppress(ProcessLookupError, ValueError, KeyError):  # it is gone already, or bwrap never came so far
+        pidfd = os.pidfd_open(json.loads(await reader.readline())["child-pid"])
+    # bwrap tells the exit code later on, and dies of a closed pipe.
+    await reader.read()
+    transport.close()
+    return pidfd
+
+
+async def _gone(pidfd: int | None, patience: float | None) -> None:
+    """Return when that process has ended. The first of a process namespace ends after all others in it have."""
+    if pidfd is None:
+        return
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(pidfd, ended.set)
+    try:
+        async with asyncio.timeout(patience):
+            await ended.wait()
+    except TimeoutError:
+        return  # stuck in the kernel: it runs no code any more
+    finally:
+        loop.remove_reader(pidfd)
+        os.close(pidfd)

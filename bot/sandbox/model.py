@@ -1,0 +1,25 @@
+"""What goes into a cage and what comes out of it."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """What one command may use at most, beside its memory and its time."""
+
+    processes: int = 4096  # threads count too
+    file_bytes: int = 8 * 2**30
+    open_files: int = 8192
+
+
+class CommandResult(msgspec.Struct, frozen=True):
+    """How a command ended. `exit_code` is None when it was killed for its time or never started.
+
+    `fault` says what was wrong with the cage itself; it is empty when the command had its chance. `tail` is plain text.
+    """
+
+    exit_code: int | None
+    timed_out: bool
+    tail: str
+    fault: str = ""

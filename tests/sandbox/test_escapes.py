@@ -1,0 +1,81 @@
+"""The self-test: silent on a sound cage, and it names the hole in every cage that was weakened on purpose."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.cage import Cage
+from bot.sandbox.escapes import SENTENCES, read_probe
+from bot.sandbox.model import CommandResult
+
+REAL = shutil.which("bwrap") or "bwrap"
+
+
+def weakened(folder: Path, changes: dict[str, list[str]], environment: str = "") -> str:
+    """A bubblewrap that replaces some of its options, as a careless edit of ours would."""
+    cases = "\n".join(f'{shlex.quote(old)}) set -- "$@" {shlex.join(new)} ;;' for old, new in changes.items())
+    script = folder / "bwrap"
+    script.write_text(
+        f"""#!/bin/sh
+count=$#
+while [ "$count" -gt 0 ]; do
+  word=$1; shift; count=$((count - 1))
+  case "$word" in
+    {cases}
+    *) set -- "$@" "$word" ;;
+  esac
+done
+exec env {environment} {REAL} "$@"
+"""
+    )
+    script.chmod(0o755)
+    folder.chmod(0o755)
+    return str(script)
+
+
+async def test_a_sound_cage_passes(tree: Path) -> None:
+    assert await Cage().self_test(tree.parent) is None
+    assert [path.name for path in tree.parent.iterdir()] == ["tree"]
+
+
+async def test_it_passes_in_the_systems_temporary_folder_too() -> None:
+    assert await Cage().self_test() is None
+
+
+@pytest.mark.parametrize(
+    ("hole", "changes", "environment"),
+    [
+        ("host_file", {"--new-session": ["--new-session", "--ro-bind", "/etc", "/etc"]}, ""),
+        ("environment", {}, "SECRET=canary"),
+        ("network", {"--unshare-all": ["--unshare-pid", "--unshare-ipc", "--unshare-uts"]}, ""),
+        ("processes", {"--proc": ["--ro-bind", "/proc"]}, ""),
+        ("remount", {"--remount-ro": ["--dir"]}, ""),
+        ("user_namespace", {"--disable-userns": []}, ""),
+    ],
+)
+async def test_every_hole_is_found_and_named(
+    tree: Path, hole: str, changes: dict[str, list[str]], environment: str
+) -> None:
+    cage = Cage(bwrap=weakened(tree.parent, changes, environment))
+    assert await cage.self_test(tree.parent) == SENTENCES[hole]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        CommandResult(1, False, "Traceback: something"),
+        CommandResult(None, True, ""),
+        CommandResult(0, False, ""),
+        CommandResult(0, False, "not JSON"),
+        CommandResult(0, False, "[]"),
+        CommandResult(0, False, '{"escaped": 1}'),
+    ],
+)
+def test_a_probe_that_says_nothing_has_proven_nothing(result: CommandResult) -> None:
+    said = read_probe(result)
+    assert said is not None
+    assert said.startswith("the sandbox's self-test did not finish")
