@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random, SystemRandom
 
 from aiohttp import web
@@ -52,7 +53,7 @@ async def open_app(settings: Settings, clock: Clock | None = None, random: Rando
     clock = clock or SystemClock()
     cage = Cage(settings.sandbox_tools)
     config = [settings.iris_config] if settings.iris_config else []
-    settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _make_folders(settings)
     async with (
         GitHub.open(
             settings.github_api_url,
@@ -69,6 +70,13 @@ async def open_app(settings: Settings, clock: Clock | None = None, random: Rando
             settings.state_dir / "perf-gate.db", machine, policies(rooms), LANES, clock, random or SystemRandom()
         ) as engine:
             yield App(engine, rooms, _web(settings, engine))
+
+
+def _make_folders(settings: Settings) -> None:
+    """Caged commands run as another user, who must be able to enter the folder of their tree, but not to list it."""
+    for folder in (settings.state_dir, settings.trees_dir):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o711)
 
 
 def _iris_settings(settings: Settings) -> IrisSettings:
@@ -93,8 +101,20 @@ def _web(settings: Settings, engine: GateEngine) -> web.Application:
     return application
 
 
+async def _report_cage(rooms: Rooms) -> None:
+    """Say at once what every preflight will find: an operator should not learn it from a stuck run."""
+    trees = rooms.settings.trees_dir
+    problem = await rooms.cage.self_test(trees)
+    if problem is None:
+        _log.info("the sandbox holds", extra={"how": rooms.cage.describe(trees)})
+    else:
+        _log.error("the sandbox does not hold: no preflight and no ferry will run", extra={"why": problem})
+
+
 async def serve(settings: Settings) -> None:
     """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again."""
+    # Database, mirrors, reports and logs are nobody else's; what others must enter is opened by name.
+    os.umask(0o077)
     logs.set_up(settings.log_format, (settings.webhook_secret.get_secret_value(),))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -105,17 +125,18 @@ async def serve(settings: Settings) -> None:
         await runner.setup()
         site = web.TCPSite(runner, settings.host, settings.port)
         await site.start()
-        _log.info("listening", extra={"host": settings.host, "port": settings.port, "at": datetime.now().astimezone()})
+        _log.info("listening", extra={"host": settings.host, "port": settings.port})
         acting = asyncio.create_task(app.engine.run())
+        testing = asyncio.create_task(_report_cage(app.rooms))
         stopping = asyncio.create_task(stop.wait())
         try:
             await asyncio.wait({acting, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             # First no new deliveries, then no new effects; running ones get the engine's grace.
             await runner.cleanup()
-            stopping.cancel()
-            acting.cancel()
-            results = await asyncio.gather(acting, stopping, return_exceptions=True)
+            for task in (testing, stopping, acting):
+                task.cancel()
+            results = await asyncio.gather(acting, stopping, testing, return_exceptions=True)
         for result in results:
             if isinstance(result, Exception):
                 raise result

@@ -16,6 +16,7 @@ from demo.repository import SLOW, RepositoryFailed
 from demo.scene import LOOK_EVERY_SECONDS, Scene, SceneFailed, scene, tail
 
 VERDICT_WITHIN_SECONDS = 600.0
+_STAGE_STATES = {"waiting", "running", "done", "failed"}
 _started = time.monotonic()
 
 
@@ -52,8 +53,12 @@ def _is_final(body: str) -> bool:
 
 
 def _progress(body: str) -> str:
-    lines = [line for line in body.splitlines() if line.strip() and not line.startswith("<!--")]
-    return " · ".join(lines[:2])
+    """The comment in a line: what the bot does, and each stage so far."""
+    status = next((line for line in body.splitlines() if line.startswith("**Status:**")), "")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines() if line.startswith("|")]
+    stages = [f"{row[0]} {row[3]} {row[2]}".rstrip(" —") for row in rows if len(row) == 4 and row[3] in _STAGE_STATES]
+    words = status.removeprefix("**Status:** ").partition(", since")[0]
+    return " · ".join([f"perf-gate: {words}", *stages])
 
 
 def _indented(text: str) -> str:
