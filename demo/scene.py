@@ -125,7 +125,8 @@ class Scene:
             submitted = await iris.submit(self.gate, name, self.repository.work)
             if not isinstance(submitted, Submitted):
                 raise SceneFailed(f"the baseline ferry was refused: {submitted.reason}")
-            while not isinstance(status := await iris.poll(submitted.job_id), Absent) and not status.terminal:
+            # Nobody signals the end of a ferry: looking once a second is all there is.
+            while not isinstance(status := await iris.poll(submitted.job_id), Absent) and not status.terminal:  # noqa: ASYNC110
                 await asyncio.sleep(LOOK_EVERY_SECONDS)
             report = await iris.collect(submitted.job_id, self.gate, name, sha)
         if isinstance(report, Absent) or json.loads(report)["status"] != "succeeded":

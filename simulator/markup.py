@@ -19,7 +19,8 @@ _PIECE = re.compile(
 
 
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    # In comments GitHub keeps line ends, which it does not in files.
+    parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable(["table", "strikethrough"])
 
     def raw(tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         return allowed_html(tokens[index].content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -16,10 +17,8 @@ FERRY_WITHIN_SECONDS = 240
 
 
 @pytest_asyncio.fixture
-async def stage(tmp_path_factory: object) -> AsyncIterator[Scene]:
+async def stage() -> AsyncIterator[Scene]:
     # pytest's own folders are closed to other users, and ferries and cages run as others.
-    import tempfile
-
     with tempfile.TemporaryDirectory(prefix="perf-gate-test-") as folder:
         scratch = Path(folder)
         scratch.chmod(0o755)
@@ -55,9 +54,9 @@ async def test_sigkill_during_the_ferry_still_gives_one_ferry_and_one_comment(st
 async def root_jobs(stage: Scene, prefix: str) -> list[str]:
     """The ids of the jobs that this Iris knows below a user, without their children."""
     url = f"{stage.cluster.url}/iris.cluster.ControllerService/ListJobs"
-    async with aiohttp.ClientSession() as session:
-        async with session.post(url, json={"query": {"jobIdPrefix": prefix, "limit": 500}}) as response:
-            jobs = (await response.json())["jobs"]
+    query = {"query": {"jobIdPrefix": prefix, "limit": 500}}
+    async with aiohttp.ClientSession() as session, session.post(url, json=query) as response:
+        jobs = (await response.json())["jobs"]
     return [job["jobId"] for job in jobs if job["jobId"].count("/") == 2]
 
 
