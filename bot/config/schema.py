@@ -76,8 +76,8 @@ class Gate(Strict):
     ferry_module: str = Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
     flags: IrisFlags = IrisFlags()
     environment: dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")], str] = {}
-    # Steps that always run unless their output exists: absent from a successful run, they count as cached. Download is not
-    # among them, because the nemotron ferry verifies a staged dump instead of downloading one.
+    # Steps that always run unless their output exists: absent from a successful run, they count as cached. Download is
+    # not among them, because the nemotron ferry verifies a staged dump instead of downloading one.
     expected_steps: tuple[Name, ...] = ("normalize", "minhash", "fuzzy_dups", "consolidate", "tokenize")
     schedule_period: Duration
     wall_time: Duration

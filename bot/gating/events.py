@@ -174,7 +174,7 @@ class FerryStopped(msgspec.Struct, frozen=True, tag=True):
 
 
 class EffectFailed(msgspec.Struct, frozen=True, tag=True):
-    """An effect was given up. `sentence` is public; the detail is in the log. `comment_id` 0: it answered no comment."""
+    """An effect was given up. `sentence` is public, the detail is in the log. `comment_id` 0: it answers none."""
 
     kind: str
     run_id: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,9 +21,8 @@ FERRY_WITHIN_SECONDS = 240
 async def stage() -> AsyncIterator[Scene]:
     # pytest's own folders are closed to other users, and ferries and cages run as others.
     with tempfile.TemporaryDirectory(prefix="perf-gate-test-") as folder:
-        scratch = Path(folder)
-        scratch.chmod(0o755)
-        async with scene(scratch) as running:
+        os.chmod(folder, 0o755)  # noqa: PTH101
+        async with scene(Path(folder)) as running:
             yield running
 
 
