@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from demo.cluster import ClusterFailed
 from demo.repository import SLOW, RepositoryFailed
-from demo.scene import LOOK_EVERY_SECONDS, Scene, SceneFailed, scene, tail
+from demo.scene import LOOK_EVERY_SECONDS, Scene, SceneFailed, open_scratch, scene, tail
 
 VERDICT_WITHIN_SECONDS = 600.0
 _STAGE_STATES = {"waiting", "running", "done", "failed"}
@@ -92,17 +90,13 @@ def main() -> int:
     parser.add_argument("--once", action="store_true", help="exit after the verdict")
     parser.add_argument("--slow", choices=sorted(SLOW), help="open a pull request that slows this stage")
     arguments = parser.parse_args()
-    # Ferries and cages run as other users: the way to their folders must be open to them.
-    scratch = Path(tempfile.mkdtemp(prefix="perf-gate-demo-"))
-    scratch.chmod(0o755)
-    try:
-        return asyncio.run(demo(scratch, arguments.slow, arguments.once))
-    except (SceneFailed, ClusterFailed, RepositoryFailed, TimeoutError) as error:
-        print(f"the demo failed: {error or 'something took too long'}", file=sys.stderr)
-        print(f"the bot's last words:\n{tail(scratch / 'bot.log', 40)}", file=sys.stderr)
-        return 1
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with open_scratch() as scratch:
+        try:
+            return asyncio.run(demo(scratch, arguments.slow, arguments.once))
+        except (SceneFailed, ClusterFailed, RepositoryFailed, TimeoutError) as error:
+            print(f"the demo failed: {error or 'something took too long'}", file=sys.stderr)
+            print(f"the bot's last words:\n{tail(scratch / 'bot.log', 40)}", file=sys.stderr)
+            return 1
 
 
 if __name__ == "__main__":

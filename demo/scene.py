@@ -10,12 +10,14 @@ import base64
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import zipfile
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -172,6 +174,17 @@ class Scene:
         """The canonical comment as it stands; empty before there is one."""
         bodies = [str(comment["body"]) for comment in await self.comments(number)]
         return next((body for body in bodies if body.startswith(SENTINEL)), "")
+
+
+@contextmanager
+def open_scratch() -> Iterator[Path]:
+    """A folder for one scene, removed afterwards. Ferries and cages run as other users, who must be able to enter."""
+    scratch = Path(tempfile.mkdtemp(prefix="perf-gate-scene-"))
+    scratch.chmod(0o755)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @asynccontextmanager

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,17 +10,15 @@ import aiohttp
 import pytest_asyncio
 
 from demo.repository import zephyr_digest
-from demo.scene import SENTINEL, Scene, scene
+from demo.scene import SENTINEL, Scene, open_scratch, scene
 
 FERRY_WITHIN_SECONDS = 240
 
 
 @pytest_asyncio.fixture
 async def stage() -> AsyncIterator[Scene]:
-    # pytest's own folders are closed to other users, and ferries and cages run as others.
-    with tempfile.TemporaryDirectory(prefix="perf-gate-test-") as folder:
-        os.chmod(folder, 0o755)  # noqa: PTH101
-        async with scene(Path(folder)) as running:
+    with open_scratch() as scratch:
+        async with scene(scratch) as running:
             yield running
 
 
