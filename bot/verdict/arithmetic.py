@@ -1,17 +1,17 @@
 """Exact comparisons of decimal numbers: limits are tested by multiplying, so no division is rounded on a boundary.
 
-`EXACT` holds every product and sum of literals up to 2,000 digits; longer ones, which no measurement has, are rounded
-there instead of growing without bound (1e999999999 + 1 would need a gigabyte).
+`EXACT` never rounds: a sum or product grows only as long as the literals it came from, because `report` accepts no
+exponent far from 0 (1e999999999 + 1 would need a gigabyte). It must not divide: that would fill its precision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from functools import cmp_to_key
 
-EXACT = Context(prec=4096, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
-_ROUNDED = Context(prec=28, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_ROUNDED = Context(prec=28, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _HUNDRED = Decimal(100)
 
 Measured = tuple[Decimal, Decimal]
@@ -20,7 +20,10 @@ Measured = tuple[Decimal, Decimal]
 
 def delta(baseline: Decimal, treatment: Decimal) -> Decimal:
     """(treatment − baseline) / baseline to 28 significant digits, no trailing zeros. For showing, not for deciding."""
-    return _ROUNDED.divide(EXACT.subtract(treatment, baseline), baseline).normalize(_ROUNDED)
+    change = _ROUNDED.divide(EXACT.subtract(treatment, baseline), baseline).normalize(_ROUNDED)
+    # 1E+1 is written 10 wherever that fits.
+    is_short_integer = change.adjusted() < _ROUNDED.prec and change == change.to_integral_value()
+    return change.quantize(Decimal(1), context=_ROUNDED) if is_short_integer else change
 
 
 def exceeds(baseline: Decimal, treatment: Decimal, percent: Decimal) -> bool:

@@ -74,8 +74,8 @@ def _unknown_buckets(pair: Pair) -> list[str]:
         ours, theirs = bucket(pair.baseline, name), bucket(pair.treatment, name)
         if name not in KNOWN_BUCKETS and (ours or theirs):
             found.append(
-                f"infra_failures has an unknown bucket {shown(name)}: {number(ours)} in the baseline, {number(theirs)} in"
-                " the treatment. Shown, not judged."
+                f"infra_failures has an unknown bucket {shown(name)}: {number(ours)} in the baseline,"
+                f" {number(theirs)} in the treatment. Shown, not judged."
             )
     return found
 

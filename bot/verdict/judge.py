@@ -57,8 +57,8 @@ def judge(
 def not_comparable(problems: list[str]) -> Judgement:
     """The judgement over a pair that cannot be read, by the sentences that say why."""
     more = len(problems) - _MOST_PROBLEMS
-    shown = [*problems[:_MOST_PROBLEMS], f"{more} more fields have the wrong type."] if more > 0 else problems
-    return Judgement(verdict="not_comparable", reasons=tuple(shown))
+    rest = [f"And {more} more of this kind."] if more > 0 else []
+    return Judgement(verdict="not_comparable", reasons=(*problems[:_MOST_PROBLEMS], *rest))
 
 
 def _decide(pair: Pair) -> tuple[VerdictName, list[str]]:

@@ -1,7 +1,8 @@
 """The perf report as upstream's `collect_perf_metrics.py` writes it: what is accepted, and how it is read without loss.
 
-Numbers are JSON numbers kept as `Decimal`: finite, not negative, not booleans, not strings. A count may be written 3 or
-3.0, and is not refused for being a fraction: no rule needs it whole. Null means missing, for containers and for values
+Numbers are JSON numbers kept as `Decimal`: finite, not negative, not booleans, not strings, and between 1E-1000 and
+1E+1000, far outside what other readers of JSON take for finite. A count may be written 3 or 3.0, and is not refused for
+being a fraction: no rule needs it whole. Null means missing, for containers and for values
 in them. Unknown keys are ignored; every known field must have its type, also those that no rule reads, since a report
 that is wrong in one place was not written by the collector. Run ids and attempts may be numbers: GitHub's are.
 """
@@ -22,6 +23,9 @@ Json = Any
 """A parsed JSON value, numbers as Decimal (int and float are accepted too)."""
 
 WHOLE_REPORT: Final = "report"
+
+_MOST_POWER: Final = 1000
+"""The power of ten beyond which exact arithmetic on a short literal could need unbounded memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,18 @@ def _kind(value: Any) -> str:
         case list() | tuple():
             return "a list"
         case _:
-            return f"the number {shown(str(value))[1:-1]}"
+            return f"the number {printable(str(_as_decimal(value)))}"
 
 
-def shown(value: str, limit: int = 80) -> str:
-    """A string out of a report, quoted and shortened for a sentence; control characters cannot act on a terminal."""
+def printable(value: str, limit: int = 80) -> str:
+    """A string out of a report, shortened; control characters in it cannot act on a terminal."""
     text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in value[: limit + 1])
-    return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def shown(value: str) -> str:
+    """The same, quoted for a sentence."""
+    return f'"{printable(value)}"'
 
 
 def _wrong(value: Any, expected: str) -> PydanticCustomError:
@@ -64,14 +73,24 @@ def _wrong(value: Any, expected: str) -> PydanticCustomError:
     )
 
 
+def _as_decimal(value: Any) -> Any:
+    """An int or float as the Decimal of its shortest text. An int goes straight: its text may be refused for length."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    return Decimal(value) if isinstance(value, int) else Decimal(str(value))
+
+
 def _number(value: Any) -> Decimal | None:
     if value is None:
         return None
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        value = Decimal(str(value))
-    if not isinstance(value, Decimal) or not value.is_finite() or value < 0:
+    number = _as_decimal(value)
+    if not isinstance(number, Decimal) or not number.is_finite() or number < 0:
         raise _wrong(value, "a finite number that is not negative")
-    return value if value else Decimal(0)
+    if not number:
+        return Decimal(0)
+    if abs(number.adjusted()) > _MOST_POWER:
+        raise _wrong(value, f"a number between 1E-{_MOST_POWER} and 1E+{_MOST_POWER}")
+    return number
 
 
 def _text(value: Any) -> str | None:
@@ -174,13 +193,13 @@ def parse_json(data: bytes | str) -> Json:
     try:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
         value = json.loads(text, parse_float=_decimal, parse_int=Decimal, parse_constant=Decimal)
+        return _without_surrogates(value) if "\\ud" in text or "\\uD" in text else value
     except UnicodeDecodeError as error:
         raise ValueError(f"is not UTF-8 text: byte {error.start + 1} cannot be read") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise ValueError("is not JSON that can be read: it is nested too deeply") from None
-    return _without_surrogates(value) if "\\ud" in text or "\\uD" in text else value
 
 
 def _decimal(literal: str) -> Decimal:
@@ -208,4 +227,4 @@ def _without_surrogates(value: Json) -> Json:
 
 def _path(loc: tuple[int | str, ...]) -> str:
     first, *rest = (str(part) for part in loc)
-    return ".".join([first, *(shown(part)[1:-1] for part in rest)])
+    return ".".join([first, *(printable(part) for part in rest)])

@@ -14,7 +14,7 @@ from typing import Final
 from bot.config.schema import Band, Thresholds
 from bot.verdict.arithmetic import Measured, delta, exceeds
 from bot.verdict.model import Row
-from bot.verdict.report import PerfReport, shown
+from bot.verdict.report import PerfReport, printable
 
 MEMORY_FIELD: Final = "peak_worker_memory_mb"
 TOTAL: Final = "total"
@@ -70,7 +70,7 @@ def measure(baseline: PerfReport, treatment: PerfReport, thresholds: Thresholds,
         memory=_memory(baseline.peak_worker_memory_mb, treatment.peak_worker_memory_mb, thresholds.memory),
         stages={
             name: _signal(
-                f"stage_wall_seconds.{shown(name)[1:-1]}",
+                f"stage_wall_seconds.{printable(name)}",
                 baseline.stage_wall_seconds.get(name),
                 treatment.stage_wall_seconds.get(name),
                 thresholds.stage,
@@ -103,7 +103,7 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     """Names out of a report for a sentence: quoted, shortened, at most five."""
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(shown(name)[1:-1] for name in every[:most]) + more
+    return ", ".join(printable(name) for name in every[:most]) + more
 
 
 def _signal(field: str, baseline: Decimal | None, treatment: Decimal | None, band: Band, cause: str) -> Signal:
@@ -148,8 +148,7 @@ def _cached_cause(name: str, baseline: PerfReport, treatment: PerfReport) -> str
 def _total_cause(baseline: PerfReport, treatment: PerfReport, excluded: Collection[str]) -> str:
     if TOTAL in excluded:
         return "excluded"
-    left_out = [name for name in excluded if name in known_names(baseline, treatment)]
-    if left_out:
+    if left_out := known_names(baseline, treatment).intersection(excluded):
         return f"holds the excluded {_stages(left_out)}"
     if cached := sorted(set(baseline.cached_steps) ^ set(treatment.cached_steps)):
         return f"holds the {_stages(cached)} cached in one report only"

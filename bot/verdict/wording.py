@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 # Beyond these powers of ten a number is written as 1.5E+300, so that one hostile literal cannot fill a comment.
 _PLAIN_POWERS = range(-9, 16)
 _WIDE = Context(prec=60)
+_SHOWN = Context(prec=15)
 
 
 def number(value: Decimal) -> str:
@@ -15,8 +16,7 @@ def number(value: Decimal) -> str:
         return "0"
     if value.adjusted() not in _PLAIN_POWERS:
         return f"{value:.2E}"
-    rounded = value if len(value.as_tuple().digits) <= 15 else Context(prec=15).plus(value)
-    text = f"{rounded:f}"
+    text = f"{_SHOWN.plus(value):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 

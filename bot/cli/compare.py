@@ -1,0 +1,204 @@
+"""`perf-gate compare`: judge two perf reports, or a stream of pairs, by the threshold table. Touches no network."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from bot.config.schema import Band, Thresholds
+from bot.verdict.judge import judge, not_comparable
+from bot.verdict.model import Judgement, Row
+from bot.verdict.report import Json, PerfReport, parse_json, printable, validate_report
+from bot.verdict.wording import number, percent
+
+STANDARD_INPUT: Final = "-"
+_ENCODER = msgspec.json.Encoder(decimal_format="number")
+
+
+class Refusal(click.ClickException):
+    """Input that cannot be read ends like a wrong option."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """`judge` with everything the options fixed."""
+
+    thresholds: Thresholds
+    excluded: frozenset[str]
+    worker_generations: tuple[str | None, str | None]
+
+    def __call__(self, baseline: Json, treatment: Json) -> Judgement:
+        return judge(
+            baseline,
+            treatment,
+            self.thresholds,
+            excluded=self.excluded,
+            worker_generations=self.worker_generations,
+        )
+
+
+@click.command("compare", short_help="Judge two perf reports by the threshold table.")
+@click.argument("baseline", required=False, type=click.Path(path_type=Path))
+@click.argument("treatment", required=False, type=click.Path(path_type=Path))
+@click.option("--json", "form", flag_value="json", help="Print the result as one JSON object.")
+@click.option("--markdown", "form", flag_value="markdown", help="Print the tables of the pull request comment.")
+@click.option(
+    "--jsonl", "form", flag_value="jsonl", help='Judge pairs from standard input, a {"baseline", "treatment"} a line.'
+)
+@click.option(
+    "--exclude", "excluded", multiple=True, metavar="STAGE", help='Do not count this stage (or "total"). Repeatable.'
+)
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Take thresholds from a perf-gate.toml.")
+@click.option(
+    "--worker-generations",
+    nargs=2,
+    metavar="BASELINE TREATMENT",
+    help="The machine generations the two ran on; different ones make the pair inconclusive.",
+)
+def command(
+    baseline: Path | None,
+    treatment: Path | None,
+    form: str | None,
+    excluded: tuple[str, ...],
+    config_file: Path | None,
+    worker_generations: tuple[str, str] | None,
+) -> None:
+    """Compare a BASELINE and a TREATMENT perf report (JSON files; one of them may be -, standard input).
+
+    Exits 0 whenever a verdict was computed, whichever it is, and 2 where a file cannot be read.
+    """
+    ours_on, theirs_on = worker_generations or ("", "")
+    # An empty generation is an unknown one: a script's unset variable.
+    judge_pair = Judge(_thresholds(config_file), frozenset(excluded), (ours_on or None, theirs_on or None))
+    if form == "jsonl":
+        if baseline is not None:
+            raise click.UsageError("--jsonl reads pairs from standard input; leave the file names out.")
+        for line in judged_lines(sys.stdin.buffer, judge_pair):
+            sys.stdout.buffer.write(line)
+            # Whoever writes one pair and waits for its result gets it.
+            sys.stdout.buffer.flush()
+        return
+    if baseline is None or treatment is None:
+        raise click.UsageError("Name two report files, BASELINE and TREATMENT, or give pairs with --jsonl.")
+    if str(baseline) == str(treatment) == STANDARD_INPUT:
+        raise click.UsageError("Only one of the two reports can be standard input; give the other one's file.")
+    ours, theirs = _read(baseline), _read(treatment)
+    click.echo(_rendered(form, ours, theirs, judge_pair))
+
+
+def judged_lines(lines: Iterable[bytes], judge_pair: Callable[[Json, Json], Judgement]) -> Iterator[bytes]:
+    """One JSON result a line, in order; a malformed line has a result that says what is wrong with it."""
+    for count, line in enumerate(lines, start=1):
+        yield _ENCODER.encode(_result(_judge_line(line, count, judge_pair))) + b"\n"
+
+
+def _judge_line(line: bytes, count: int, judge_pair: Callable[[Json, Json], Judgement]) -> Judgement:
+    if not line.strip():
+        return not_comparable([f"line {count} is empty; expected an object with baseline and treatment."])
+    try:
+        pair = parse_json(line)
+    except ValueError as error:
+        return not_comparable([f"line {count} {error}."])
+    if not isinstance(pair, dict):
+        return not_comparable([f"line {count} is not a JSON object with baseline and treatment."])
+    if missing := [side for side in ("baseline", "treatment") if side not in pair]:
+        return not_comparable([f"line {count} has no {' and no '.join(missing)}."])
+    return judge_pair(pair["baseline"], pair["treatment"])
+
+
+def _result(judgement: Judgement) -> dict[str, Any]:
+    """The documented shape of a result; footnotes are for readers of the table."""
+    return {
+        "verdict": judgement.verdict,
+        "reasons": judgement.reasons,
+        "total": judgement.total,
+        "memory": judgement.memory,
+        "stages": judgement.stages,
+        "flags": judgement.flags,
+    }
+
+
+def _json_text(judgement: Judgement) -> str:
+    return msgspec.json.format(_ENCODER.encode(_result(judgement)), indent=2).decode()
+
+
+def _rendered(form: str | None, baseline: Json, treatment: Json, judge_pair: Judge) -> str:
+    judgement = judge_pair(baseline, treatment)
+    match form:
+        case "json":
+            return _json_text(judgement)
+        case "markdown":
+            from bot.comment.tables import comparison
+
+            ours, theirs = (_usable(report) for report in (baseline, treatment))
+            return comparison(judgement, ours, theirs, judge_pair.thresholds)
+        case _:
+            return table(judgement, judge_pair.thresholds)
+
+
+def _usable(report: Json) -> PerfReport | None:
+    validated = validate_report(report)
+    return validated if isinstance(validated, PerfReport) else None
+
+
+def table(judgement: Judgement, thresholds: Thresholds) -> str:
+    """A short table for a terminal."""
+    rows = [
+        ("Signal", "Baseline", "Treatment", "Δ", "Verdict"),
+        ("total (s)", *_cells(judgement.total, thresholds.total)),
+        ("memory (MB)", *_cells(judgement.memory, thresholds.memory)),
+        *((f"{printable(name, 40)} (s)", *_cells(row, thresholds.stage)) for name, row in judgement.stages.items()),
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    lines = [f"Verdict: {judgement.verdict}", *(f"  {reason}" for reason in judgement.reasons), ""]
+    for name, *values in rows:
+        cells = [name.ljust(widths[0]), *(value.rjust(width) for value, width in zip(values, widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    for title, sentences in (("Flags", judgement.flags), ("Notes", judgement.footnotes)):
+        if sentences:
+            lines += ["", title, *(f"  {sentence}" for sentence in sentences)]
+    return "\n".join(lines)
+
+
+def _cells(row: Row, band: Band) -> tuple[str, str, str, str]:
+    ours, theirs = ("—" if value is None else number(value) for value in (row.baseline, row.treatment))
+    change = "—" if row.delta is None else percent(row.delta, band.warn_percent, band.fail_percent)
+    return ours, theirs, change, row.verdict
+
+
+def _thresholds(config_file: Path | None) -> Thresholds:
+    if config_file is None:
+        return Thresholds()
+    from bot.config.load import BadConfig, load_repository_config
+
+    try:
+        text = config_file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(str(config_file), error, "perf-gate.toml") from None
+    try:
+        return load_repository_config(text, str(config_file)).thresholds
+    except BadConfig as error:
+        raise Refusal(str(error)) from None
+
+
+def _read(file: Path) -> Json:
+    name = "standard input" if str(file) == STANDARD_INPUT else str(file)
+    try:
+        return parse_json(sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes())
+    except OSError as error:
+        raise _unreadable(name, error, "perf report, a JSON file") from None
+    except ValueError as error:
+        raise Refusal(f"{name} {error}. Expected a perf report, as the tier workflows upload it.") from None
+
+
+def _unreadable(file: str, error: OSError | UnicodeDecodeError, expected: str) -> Refusal:
+    detail = (error.strerror or str(error)) if isinstance(error, OSError) else "not UTF-8 text"
+    return Refusal(f"{file} cannot be read: {detail}. Give the path of a readable {expected}.")
