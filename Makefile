@@ -14,6 +14,7 @@ SLOW ?=
 help:
 	@echo "make demo            run the main job on this machine (ONCE=1 to exit after the verdict, SLOW=normalize for a regression)"
 	@echo "make test            format, lint, types and tests"
+	@echo "make bench           ten plain and ten slow demos, with what each measured (half an hour)"
 	@echo "make .venv           the environment with perf-gate in it"
 	@echo "make clean           remove what these targets made"
 
@@ -40,6 +41,9 @@ check: .venv
 	@.venv/bin/ruff format --check --quiet .
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/mypy
+
+bench: .venv .iris
+	@.venv/bin/python -m bench.demos
 
 test: .venv .iris check
 	@.venv/bin/python -m pytest
