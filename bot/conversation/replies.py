@@ -91,6 +91,11 @@ def stale_go(shown: str, head: str) -> str:
     )
 
 
+def asked_anew(head: str) -> str:
+    """An answer that was written before the question that stands now counts for nothing."""
+    return f"Your answer came before the question about {short(head)}, so nothing was run. Look at it and answer again."
+
+
 def superseded(head: str) -> str:
     return f"the head moved to {short(head)}"
 

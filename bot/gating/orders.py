@@ -5,6 +5,10 @@ Only `step` calls these, with the `Authorised` event of a permission look-up: th
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import msgspec
+
 from bot.conversation import replies
 from bot.conversation.commands import Assess, Continue, Go, Retry, Skip, Stop
 from bot.gating import climb
@@ -13,13 +17,16 @@ from bot.gating.events import Authorised
 from bot.gating.model import MaxGate
 from bot.gating.states import RunState
 
+# How soon an answer is looked at again while its question is still being posted.
+QUESTION_ON_ITS_WAY = timedelta(seconds=2)
 _RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
 
 
 def obey(draft: Draft, event: Authorised) -> None:
     """Carry out one command, or reply why not. Every command ends in exactly one visible answer."""
     command = event.command
-    draft.set(is_open=event.is_open, head_sha=event.head_sha)
+    draft.set(is_open=event.is_open)
+    _notice_head(draft, event.head_sha)
     if not event.is_open and not isinstance(command, Stop):
         draft.reply(event.comment_id, replies.closed())
     elif isinstance(command, Assess):
@@ -34,6 +41,16 @@ def obey(draft: Draft, event: Authorised) -> None:
         _retry(draft, event)
     elif isinstance(command, Stop):
         _stop(draft, event)
+
+
+def _notice_head(draft: Draft, head_sha: str) -> None:
+    """The look-up may know of a push before its delivery comes; a run under way is marked all the same."""
+    draft.set(head_sha=head_sha)
+    run = draft.pr.run
+    asking = (RunState.assessing, RunState.awaiting_reviewer)
+    if run is not None and not run.state.ended and run.state not in asking and run.head_sha != head_sha:
+        draft.change(head_moved_to=head_sha)
+        draft.publish()
 
 
 def _assess(draft: Draft, event: Authorised) -> None:
@@ -60,6 +77,15 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
 
 def _answer(draft: Draft, event: Authorised, command: Go) -> None:
     run, place = draft.run, draft.pr.place
+    if not run.question_id:
+        # The question is on its way to GitHub: an answer is weighed once it is known which of the two came first.
+        said = msgspec.to_builtins(command)
+        payload = {"comment_id": event.comment_id, "actor": event.actor, "said": said}
+        draft.effect("authorise", payload, due=draft.now + QUESTION_ON_ITS_WAY)
+        return
+    if event.comment_id < run.question_id:
+        draft.reply(event.comment_id, replies.asked_anew(run.head_sha))
+        return
     if run.head_sha != event.head_sha:
         draft.reply(event.comment_id, replies.stale_go(run.head_sha, event.head_sha))
         _begin_again(draft, event, command.max_gate)

@@ -43,8 +43,20 @@ from bot.gating.model import PullRequest
 from bot.gating.states import RunState
 
 _WAITING = (RunState.awaiting_reviewer, RunState.awaiting_escalation)
-# Effects whose failure leaves a run where it is: the comment and the clean-up are repaired by later events.
-_HARMLESS = frozenset({"react", "reply", "publish", "cleanup"})
+# Which state waits for which effect: only there does giving it up end the run. What is absent here never does, since
+# the comment and the clean-up are repaired by later events.
+_AWAITED_IN = {
+    "assess": RunState.assessing,
+    "ask": RunState.awaiting_reviewer,
+    "prepare": RunState.preparing,
+    "preflight": RunState.testing,
+    "locate": RunState.locating_baseline,
+    "submit": RunState.submitting,
+    "watch": RunState.ferrying,
+    "stop_ferry": RunState.ferrying,
+    "collect": RunState.collecting,
+    "compare": RunState.comparing,
+}
 
 
 def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest, Event]:
@@ -121,9 +133,8 @@ def _effect_failed(draft: Draft, event: EffectFailed) -> None:
     if event.kind == "authorise":
         draft.reply(event.comment_id, replies.cannot_authorise(event.sentence))
         return
-    if event.kind in _HARMLESS or run is None or run.id != event.run_id or run.state.ended:
-        return
-    draft.end(RunState.stuck, event.sentence)
+    if run is not None and run.id == event.run_id and run.state is _AWAITED_IN.get(event.kind):
+        draft.end(RunState.stuck, event.sentence)
 
 
 def _of_the_run(draft: Draft, event: Event) -> None:

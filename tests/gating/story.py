@@ -10,6 +10,7 @@ from bot.assessment.model import Assessment, FileAnswers
 from bot.conversation.commands import Assess, Command, Go
 from bot.engine.port import EffectRequest, Transition
 from bot.gating.events import (
+    Asked,
     Assessed,
     Authorised,
     BaselineFound,
@@ -94,8 +95,14 @@ class Story:
         return kinds + self.tell(Authorised(self._comment, actor, "write", said, head, is_open))
 
     def assessed(self, found: Assessment | None = None, *, ladder: Iterable[int] = (1,), head: str = HEAD) -> list[str]:
+        """The diff is read, and where that leads to a question, it stands on the pull request."""
         found = found or assessment()
-        return self.tell(Assessed(self.run.id, head, BASE, "main", "main", False, MAIN, "{}", plan(*ladder), found))
+        event = Assessed(self.run.id, head, BASE, "main", "main", False, MAIN, "{}", plan(*ladder), found)
+        kinds = self.tell(event)
+        if "ask" in kinds:
+            self._comment += 1
+            self.tell(Asked(self.run.id, self._comment))
+        return kinds
 
     def to_ferrying(self, *, ladder: Iterable[int] = (1,), max_gate: str | None = None) -> None:
         self.say(Assess())

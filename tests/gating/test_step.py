@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from bot.conversation.commands import Assess, Continue, Go, Help, Misunderstood, Retry, Skip, Status, Stop
 from bot.gating.events import (
-    Asked,
+    Assessed,
+    Authorised,
     BaselineFound,
     BaselineMissing,
     CannotAssess,
@@ -31,7 +34,7 @@ from bot.gating.events import (
 )
 from bot.gating.model import Attempt, FailedCommand
 from bot.gating.states import ENDS, RunState
-from tests.gating.story import HEAD, NEWER, PLACE, START, Story, assessment, baseline, judgement
+from tests.gating.story import HEAD, NEWER, PLACE, START, Story, assessment, baseline, judgement, plan
 
 
 def last_reply(story: Story) -> str:
@@ -44,7 +47,7 @@ def test_from_a_mention_to_a_pass() -> None:
     assert story.say(Assess()) == ["react", "authorise", "assess", "publish"]
     assert story.state() is RunState.assessing
     assert story.assessed() == ["publish", "ask"]
-    assert story.tell(Asked(story.run.id, 555)) == []
+    assert story.run.question_id
     assert story.say(Go()) == ["react", "authorise", "publish", "prepare"]
     assert story.tell(Prepared(story.run.id)) == ["publish", "preflight"]
     assert story.tell(PreflightPassed(story.run.id)) == ["publish", "locate"]
@@ -137,6 +140,34 @@ def test_go_for_a_head_that_moved_names_the_new_one_and_asks_again() -> None:
     assert NEWER[:10] in last_reply(story)
     assert story.state() is RunState.assessing
     assert story.run.ordinal == 2
+
+
+def test_an_answer_older_than_the_question_counts_for_nothing() -> None:
+    story = Story()
+    story.say(Assess())
+    story.assessed()
+    late = Authorised(story.run.question_id - 1, "rev", "write", Go(), HEAD, True)
+    assert story.tell(late) == ["reply"]
+    assert story.run.state is RunState.awaiting_reviewer
+
+
+def test_an_answer_while_the_question_is_being_posted_is_looked_at_again() -> None:
+    story = Story()
+    story.say(Assess())
+    story.tell(Assessed(story.run.id, HEAD, "c" * 40, "main", "main", False, "d" * 40, "{}", plan(1), assessment("3")))
+    again = story.say(Go())
+    assert again == ["react", "authorise", "authorise"]
+    assert story.last is not None
+    due = story.last.effects[0].due
+    assert due is not None
+    assert due > story.now - timedelta(seconds=2)
+
+
+def test_a_push_seen_by_a_look_up_first_marks_the_run_all_the_same() -> None:
+    story = Story()
+    story.to_ferrying()
+    story.say(Go(), head=NEWER)
+    assert story.run.head_moved_to == NEWER
 
 
 def test_the_author_cannot_waive_or_lower_but_may_raise() -> None:
@@ -307,9 +338,11 @@ def test_an_effect_given_up_leaves_the_run_stuck_with_the_sentence_but_a_lost_re
     story.to_ferrying()
     story.tell(EffectFailed("react", "", "GitHub did not answer"))
     assert story.state() is RunState.ferrying
-    story.tell(EffectFailed("collect", story.run.id, "the perf report could not be collected"))
+    story.tell(EffectFailed("ask", story.run.id, "the question could not be posted"))
+    assert story.state() is RunState.ferrying
+    story.tell(EffectFailed("watch", story.run.id, "the ferry cannot be seen"))
     assert story.state() is RunState.stuck
-    assert story.run.reason == "the perf report could not be collected"
+    assert story.run.reason == "the ferry cannot be seen"
 
 
 def test_a_refusal_is_stuck_and_publishing_goes_on_after_an_end() -> None:
