@@ -57,7 +57,7 @@ def misunderstood(problem: str) -> str:
 def denied(needed: str) -> str:
     return (
         f"Thanks, but this command needs `{needed}` access to the repository, which I could not find for you. "
-        "A maintainer can give the same command, and then it counts."
+        "Anyone who has it can give the same command, and then it counts."
     )
 
 
@@ -101,10 +101,10 @@ def superseded(head: str) -> str:
 
 
 def author_cannot_waive(chosen: str, proposed: str) -> str:
-    return (
-        f"`{chosen}` is less than the proposed `{proposed}`, and the author of a pull request cannot weaken its own "
-        "gate. Another person with write access can."
+    what = (
+        f"`{chosen}` measures nothing" if chosen == proposed else f"`{chosen}` is less than the proposed `{proposed}`"
     )
+    return f"{what}, and the author of a pull request cannot weaken its own gate. Another person with write access can."
 
 
 def override(actor: str, chosen: str, reason: str) -> str:

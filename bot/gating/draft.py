@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
-from bot.gating.model import Attempt, EarlierRun, GateRun, PullRequest, Run
+from bot.gating.model import Attempt, EarlierRun, GateRun, MaxGate, PullRequest, Run
 from bot.gating.states import RunState
 
 
@@ -66,7 +66,7 @@ class Draft:
         attempts = self.run.gates[-1].attempts
         self.change_gate(attempts=(*attempts[:-1], replace(attempts[-1], **fields)))
 
-    def begin_run(self, asked_by: str, requested: str | None = None) -> None:
+    def begin_run(self, asked_by: str, requested: MaxGate | None = None, reason: str = "") -> None:
         """Start anew; the run before it (ended) stays in view as a line."""
         before, place = self.pr.run, self.pr.place
         assert place is not None, "a run begins only by a mention, which names its place"  # noqa: S101
@@ -81,7 +81,8 @@ class Draft:
             state=RunState.assessing,
             since=self.now,
             asked_by=asked_by,
-            requested=requested,  # type: ignore[arg-type]  # a MaxGate, from the command union
+            requested=requested,
+            requested_reason=reason,
         )
         self.set(run=run)
         self.reason = f"run {run.id} begins, asked for by {asked_by}"

@@ -112,9 +112,9 @@ class Run(msgspec.Struct, frozen=True):
     """One climb of the ladder for one head SHA.
 
     `plan` is the chosen ladder, built from `config`: the repository's configuration as JSON, read from the default
-    branch at `config_sha`. `proposed` is the assessment's max_gate, `requested` the one named in the first mention,
-    `max_gate` what was let stand; `override` says who changed it and why. `reason` is the public sentence of an end
-    that needs one.
+    branch at `config_sha`. `proposed` is the assessment's max_gate, `requested` the one named in the first mention (for
+    `requested_reason`), `max_gate` what was let stand; `override` says who changed it and why. `reason` is the public
+    sentence of an end that needs one.
     """
 
     id: str
@@ -133,6 +133,7 @@ class Run(msgspec.Struct, frozen=True):
     assessment: Assessment | None = None
     proposed: MaxGate = "1"
     requested: MaxGate | None = None
+    requested_reason: str = ""
     max_gate: MaxGate | None = None
     override: str = ""
     approved_by: str = ""

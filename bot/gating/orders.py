@@ -66,7 +66,7 @@ def _assess(draft: Draft, event: Authorised) -> None:
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
     run = draft.pr.run
     if run is None or run.state.ended:
-        draft.begin_run(event.actor, command.max_gate)
+        draft.begin_run(event.actor, command.max_gate, command.reason)
     elif run.state is RunState.awaiting_reviewer:
         _answer(draft, event, command)
     elif run.state is RunState.awaiting_escalation and command.max_gate is None:
@@ -88,17 +88,20 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         return
     if run.head_sha != event.head_sha:
         draft.reply(event.comment_id, replies.stale_go(run.head_sha, event.head_sha))
-        _begin_again(draft, event, command.max_gate)
+        _begin_again(draft, event, command)
         return
     chosen: MaxGate = command.max_gate or run.proposed
-    meant: MaxGate = run.assessment.max_gate if run.assessment and run.assessment.in_scope else "1"
+    judged = run.assessment is not None and run.assessment.in_scope
+    meant: MaxGate = run.assessment.max_gate if run.assessment and judged else "1"
     weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
     if weakens and place is not None and event.actor.lower() == place.author.lower():
         draft.reply(event.comment_id, replies.author_cannot_waive(chosen, meant))
         return
     override = ""
-    if chosen != meant:
-        override = replies.override(event.actor, chosen, command.reason)
+    # A pull request that is not the gate's affair runs only because somebody overrode that: it is recorded too.
+    if chosen != meant or (not judged and run.requested is not None):
+        reason = command.reason or (run.requested_reason if chosen == run.requested else "")
+        override = replies.override(event.actor, chosen, reason)
     draft.change(max_gate=chosen, approved_by=event.actor, override=override)
     draft.reason = f"{event.actor} answered {chosen}"
     if chosen == "skip":
@@ -107,10 +110,13 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         climb.prepare(draft)
 
 
-def _begin_again(draft: Draft, event: Authorised, requested: MaxGate | None = None) -> None:
+def _begin_again(draft: Draft, event: Authorised, command: Go | None = None) -> None:
     """The question was about a head that is gone: end that run quietly and ask about the new one."""
     draft.end(RunState.stopped, replies.superseded(event.head_sha))
-    draft.begin_run(event.actor, requested)
+    if command is None:
+        draft.begin_run(event.actor)
+    else:
+        draft.begin_run(event.actor, command.max_gate, command.reason)
 
 
 def _continue(draft: Draft, event: Authorised) -> None:

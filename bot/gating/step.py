@@ -109,7 +109,7 @@ def _head_moved(draft: Draft, event: HeadMoved) -> None:
     draft.set(place=event.place, head_sha=event.head_sha)
     if run.state in (RunState.halted, RunState.out_of_scope):
         # The author answered a halt with a new commit: nobody should have to ask again (DESIGN "The run").
-        draft.begin_run(run.asked_by, run.requested)
+        draft.begin_run(run.asked_by, run.requested, run.requested_reason)
     elif run.head_sha and event.head_sha != run.head_sha and not run.state.ended:
         draft.change(head_moved_to=event.head_sha)
         draft.publish()

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import stat
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 # Child job names as the datakit ferry's steps have them.
 CHILD = {"download": "zephyr-download-hf", "normalize": "zephyr-normalize", "tokenize": "zephyr-tokenize-train"}
@@ -44,6 +47,9 @@ class Job:
     started: int = 0
     finished: int = 0
     stages: dict[str, float] = field(default_factory=dict)
+    preemptions: int = 0
+    workers_died: str = ""
+    """The error of the last stage's workers, killed with exit code 137; empty: they lived."""
 
 
 class IrisDouble:
@@ -53,13 +59,16 @@ class IrisDouble:
         self.jobs: dict[str, Job] = {}
         self.submissions = 0
         self.refuse = ""
+        self.lose_answers = 0
+        self.silent = False
+        self.terminated: list[str] = []
         self.command = folder / "iris" / "bin" / "iris"
         self.command.parent.mkdir(parents=True)
         self.command.write_text(
             CLI.format(python="/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable)
         )
         self.command.chmod(self.command.stat().st_mode | stat.S_IEXEC | stat.S_IXGRP | stat.S_IXOTH)
-        application = web.Application()
+        application = web.Application(middlewares=[self._silence])
         service = "/iris.cluster.ControllerService"
         application.add_routes(
             [
@@ -95,16 +104,33 @@ class IrisDouble:
         job = self.last
         job.state, job.started, job.stages = "JOB_STATE_RUNNING", job.submitted + 1000, stages
 
-    def finish(self, *, state: str = "SUCCEEDED", error: str = "", **stages: float) -> None:
+    def finish(
+        self,
+        *,
+        state: str = "SUCCEEDED",
+        error: str = "",
+        preemptions: int = 0,
+        workers_died: str = "",
+        **stages: float,
+    ) -> None:
         """The last job ends after its stages, which took so many seconds; the ferry leaves its status file."""
         self.start(**stages)
         job = self.last
+        job.preemptions, job.workers_died = preemptions, workers_died
         job.state, job.error = f"JOB_STATE_{state}", error
         job.finished = job.started + round(1000 * sum(stages.values())) + 2000
         if state == "SUCCEEDED":
             path = Path(job.environment["FERRY_STATUS_PATH"])
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({"status": "succeeded", "marin_prefix": "gs://marin"}))
+
+    def vanish(self) -> None:
+        """The controller forgets the last job, as after a restart without its database."""
+        del self.jobs[self.last.id]
+
+    def plant(self, job_id: str, status_path: str) -> None:
+        """A job that nobody saw being submitted: a process that died before it could tell."""
+        self.jobs[job_id] = Job(job_id, [], {"FERRY_STATUS_PATH": status_path})
 
     # ---- what the bot asks
 
@@ -119,7 +145,17 @@ class IrisDouble:
         environment = {arguments[i + 1]: arguments[i + 2] for i in places}
         job = Job(f"/{user}/{name}", arguments, environment)
         self.jobs[job.id] = job
+        if self.lose_answers:
+            self.lose_answers -= 1
+            raise web.HTTPBadGateway(text="upstream connect error")
         return web.json_response({"job_id": job.id})
+
+    @web.middleware
+    async def _silence(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """A controller that restarts: its proxy answers for it."""
+        if self.silent:
+            raise web.HTTPServiceUnavailable(text="no healthy upstream")
+        return await handler(request)
 
     async def _get_job_state(self, request: web.Request) -> web.Response:
         ids = (await request.json())["jobIds"]
@@ -137,6 +173,7 @@ class IrisDouble:
 
     async def _terminate(self, request: web.Request) -> web.Response:
         job = self.jobs[(await request.json())["jobId"]]
+        self.terminated.append(job.id)
         job.state, job.error = "JOB_STATE_KILLED", "Terminated by user"
         return web.json_response({})
 
@@ -146,14 +183,20 @@ class IrisDouble:
 
 def tree(job: Job) -> list[dict[str, Any]]:
     """ListJobs' rows for a job: the launcher, and a coordinator with its workers for each stage."""
-    rows = [row(job.id, job.state, job.started, job.finished, job.error, job.submitted)]
-    at = job.started
+    root = row(job.id, job.state, job.started, job.finished, job.error, job.submitted)
+    root["preemptionCount"] = job.preemptions
+    rows, at = [root], job.started
     for stage, seconds in job.stages.items():
         end = at + round(1000 * seconds)
         coordinator = f"{job.id}/{CHILD[stage]}-0123abcd-p0-a0"
         workers = f"{coordinator}/{CHILD[stage]}-0123abcd-p0-workers-a0"
         rows += [row(i, "JOB_STATE_SUCCEEDED", at, end, "", at) for i in (coordinator, workers)]
         at = end
+    if job.workers_died:
+        # The coordinator of a pipeline that lost its workers fails with them.
+        for dead in rows[-2:]:
+            dead |= {"state": "JOB_STATE_FAILED", "error": job.workers_died, "taskStateCounts": {"failed": 1}}
+        rows[-1]["exitCode"] = 137
     return rows
 
 
@@ -184,7 +227,7 @@ def task(of: dict[str, Any]) -> dict[str, Any]:
     shared: dict[str, Any] = {
         "workerId": "worker-1",
         "state": of["state"].replace("JOB_", "TASK_"),
-        "exitCode": 1 if of["state"] == "JOB_STATE_FAILED" else 0,
+        "exitCode": of["exitCode"] or (1 if of["state"] == "JOB_STATE_FAILED" else 0),
         "error": of["error"],
         **{key: of[key] for key in ("startedAt", "finishedAt") if key in of},
     }

@@ -7,14 +7,12 @@ test looked at fails the test, and so does a request or an answer that GitHub's 
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -27,9 +25,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.app import App, open_app
 from bot.config.settings import Settings
+from bot.gating.model import Run
 from simulator import Simulator
 from simulator.state import Comment, Pull, Repository, WorkflowRun
 from tests.conversations.iris_double import IrisDouble
+from tests.conversations.reports import STAGES, perf_report, zipped
 from tests.engine.clock import ManualClock
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -59,7 +59,6 @@ FILES = {
     "lib/fray/src/fray/job.py": "JOBS = 1\n",
     "docs/index.md": "# Marin\n",
 }
-STAGES = {"download": 300.0, "normalize": 900.0, "tokenize": 1200.0}
 
 
 class SharedClock:
@@ -102,29 +101,53 @@ class World:
         await self.clock.pass_time(self.app.engine, by)
         await self.settle()
 
-    async def scheduled_run(self, **report: Any) -> WorkflowRun:
+    async def scheduled_run(self, tier: int = 1, **report: Any) -> WorkflowRun:
         """The tier's scheduled run on main, with the perf report it left."""
         sha = await self.repository.git.resolve("refs/heads/main")
         made = perf_report(commit_sha=sha) | report
+        return await self.workflow_run(tier, artifact=zipped(json.dumps(made)))
+
+    async def workflow_run(self, tier: int = 1, *, artifact: bytes | None, **run: Any) -> WorkflowRun:
+        """A run of the tier's workflow two hours ago that left this zip, or none; `run` says what else it was."""
         return await self.sim.workflow_run(
             self.repository,
-            "marin-canary-datakit-tier1.yaml",
+            f"marin-canary-datakit-tier{tier}.yaml",
             created_at=self.clock.now() - timedelta(hours=2),
-            artifacts={"datakit-tier1-perf-report": zipped(json.dumps(made))},
+            artifacts={} if artifact is None else {f"datakit-tier{tier}-perf-report": artifact},
+            **run,
         )
 
-    async def push(self, body: str) -> None:
-        await self.sim.commit(self.repository, self.pull.head_ref, {SHUFFLE: body}, author="ada")
+    async def push(self, body: str) -> str:
+        """Ada pushes to the pull request; the new head's SHA."""
+        sha = await self.sim.push(self.repository, self.pull.number, {SHUFFLE: body})
         await self.settle()
+        return sha
+
+    async def another_pull(self, **pull: Any) -> World:
+        """The same world, seen from a second pull request."""
+        files = {SHUFFLE: "BUFFER = 2048\n" + FILES[SHUFFLE].partition("\n")[2]}
+        details = {"author": "ada", "title": "Buffer less", "head": "second", "files": files} | pull
+        opened = await self.sim.open_pull(self.repository, **details)
+        await self.settle()
+        return replace(self, pull=opened)
+
+    async def to_question(self) -> str:
+        """Ask; the bot's question."""
+        await self.says("rev", "@perf-gate")
+        assert "waiting for an answer" in self.canonical()
+        return self.reply()
 
     async def to_ferrying(self) -> None:
-        """Ask, answer, and come to the ferry; what is said on the way is looked at elsewhere."""
-        await self.says("rev", "@perf-gate")
+        """Ask, answer, and come to the ferry."""
+        assert "assessment" in await self.to_question()
         await self.says("rev", "@perf-gate go")
-        self.new_comments()
+        assert "watching the ferry" in self.canonical()
 
-    async def ferry_ends(self, *, state: str = "SUCCEEDED", error: str = "", **stages: float) -> None:
-        self.iris.finish(state=state, error=error, **(STAGES | stages))
+    async def ferry_ends(
+        self, *, state: str = "SUCCEEDED", error: str = "", preemptions: int = 0, workers_died: str = "", **took: float
+    ) -> None:
+        """The last ferry ends, its steps as long as the baseline's but for `took`; the bot notices and is done."""
+        self.iris.finish(state=state, error=error, preemptions=preemptions, workers_died=workers_died, **STAGES | took)
         await self.live_through(timedelta(minutes=15))
 
     # ---- what the bot said
@@ -151,6 +174,12 @@ class World:
         assert len(fresh) == 1, fresh
         return fresh[0]
 
+    def reply_without_marker(self) -> str:
+        """The one new comment without its last line, which names the comment that it answers."""
+        text, _, marker = self.reply().rstrip().rpartition("\n\n")
+        assert marker.startswith("<!-- perf-gate:reply "), marker
+        return text
+
     def reactions(self, comment: Comment) -> list[str]:
         return [reaction.content for reaction in comment.reactions]
 
@@ -158,15 +187,43 @@ class World:
         """Without what differs from run to run: ports."""
         return re.sub(r"http://127\.0\.0\.1:\d+", "http://github", body)
 
+    def says_nothing(self) -> bool:
+        """No new comment of the bot."""
+        return self.new_comments() == []
+
     def assert_nothing_unseen(self) -> None:
-        assert self.new_comments() == []
+        """On no pull request of the world is there a comment of the bot that the test did not look at."""
+        for number in self.repository.issues:
+            said = self.sim.comments(self.repository, number, by=BOT)
+            assert [comment.body for comment in said if comment.id not in self._seen] == []
+
+    # ---- what the bot did
+
+    @property
+    def key(self) -> str:
+        return f"{self.repository.id}/{self.pull.number}"
+
+    async def run(self) -> Run:
+        """The current run as it is stored."""
+        pr = await self.app.engine.read(self.key)
+        assert pr is not None, "nothing was ever delivered for this pull request"
+        assert pr.run is not None, "this pull request has no run"
+        return pr.run
+
+    def asked_github(self) -> int:
+        """How many requests of any kind the bot made so far."""
+        return len(self.sim.requests())
+
+    def canonical_id(self) -> int:
+        (found,) = [comment.id for comment in self.comments() if comment.body.startswith(SENTINEL)]
+        return found
 
 
 @asynccontextmanager
 async def world(
     tmp_path: Path, *, config: str = CONFIG, change: str = "BUFFER = 4096\n", **pull: Any
 ) -> AsyncIterator[World]:
-    """Everything running: `change` is put at the top of shuffle.py by the pull request."""
+    """Everything running: `change` is put at the top of shuffle.py by the pull request; ada opens it, rev reviews."""
     clock = ManualClock(START)
     private, public = key_pair()
     async with Simulator(clock=SharedClock(clock), folder=tmp_path / "github") as sim, IrisDouble(tmp_path) as iris:
@@ -201,47 +258,12 @@ async def world(
                 yield scene
                 scene.assert_nothing_unseen()
                 assert sim.world.violations == []
+                assert (await bot.engine.overview()).dead == 0
             finally:
                 await door.close()
                 acting.cancel()
                 with suppress(asyncio.CancelledError):
                     await acting
-
-
-def perf_report(**changes: Any) -> dict[str, Any]:
-    """A healthy tier-1 report, times in seconds."""
-    return {
-        "iris_job_id": "/runner/iris-run-job-20260620-063012",
-        "status": "succeeded",
-        "marin_prefix": "gs://marin-us-central1",
-        "wall_seconds_total": sum(STAGES.values()) + 1.0,
-        "stage_wall_seconds": STAGES,
-        "cached_steps": [],
-        "ooms": 0,
-        "failed_shards": 0,
-        "peak_worker_memory_mb": 0,
-        "preemption_count": 0,
-        "failure_count": 0,
-        "task_state_counts": {"succeeded": 4},
-        "tree_job_count": 7,
-        "infra_failures": {
-            "preempted": 0,
-            "oom": 0,
-            "hardware_fault": 0,
-            "scheduling_timeout": 0,
-            "application_failure": 0,
-            "other": 0,
-        },
-        "commit_sha": None,
-        "warnings": [],
-    } | changes
-
-
-def zipped(report: str, name: str = "perf-report.json") -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(zipfile.ZipInfo(name, (2026, 6, 20, 6, 30, 0)), report)
-    return buffer.getvalue()
 
 
 @cache

@@ -1,0 +1,147 @@
+"""What can be said to the bot, what is no command at all, and what it says to both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.gating.model import PullRequest
+from bot.gating.states import RunState
+from tests.conversations.world import golden, world
+
+
+async def test_help_status_and_words_that_are_no_command(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        w.sim.account("eve")
+        for login, body, name in (
+            ("eve", "@perf-gate help", "help"),
+            ("eve", "@perf-gate status", "status_before"),
+            ("rev", "@perf-gate statsu", "did_you_mean"),
+            ("rev", "@perf-gate please be kind", "misunderstood"),
+            ("rev", "@perf-gate max_gate=7", "max_gate_7"),
+            ("rev", "@perf-gate go\n\n@perf-gate stop", "several"),
+            ("rev", "@perf-gate stop", "nothing_to_stop"),
+            ("rev", "@perf-gate continue", "nothing_to_continue"),
+        ):
+            await w.says(login, body)
+            golden(f"commands/{name}", w.reply_without_marker())
+        await w.to_question()
+        await w.says("eve", "@perf-gate status")
+        golden("commands/status_waiting", w.reply_without_marker())
+        assert w.iris.submissions == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "`@perf-gate go`",
+        "```\n@perf-gate go\n```",
+        "    @perf-gate go",
+        "> @perf-gate go\n\nwhat does this do?",
+        "# @perf-gate",
+        "<!-- @perf-gate go -->",
+        "<pre>@perf-gate go</pre>",
+        "[@perf-gate go](https://example.org)",
+        "me@perf-gate go",
+        "@perf-gate-bot go",
+        "@perf-gates go",
+        "go",
+        "max_gate=3",
+        "LGTM",
+    ],
+)
+async def test_what_does_not_address_the_bot_costs_no_request_and_leaves_no_trace(tmp_path: Path, body: str) -> None:
+    async with world(tmp_path) as w:
+        before = w.asked_github()
+        said = await w.says("rev", body)
+        assert w.asked_github() == before
+        assert w.reactions(said) == []
+        assert w.says_nothing()
+        assert await w.app.engine.read(w.key) in (None, PullRequest())
+
+
+async def test_a_bare_go_counts_only_while_the_bot_waits_for_it(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        said = await w.says("rev", "  Go!  ")
+        assert w.reactions(said) == ["eyes"]
+        assert "watching the ferry" in w.canonical()
+        again = await w.says("rev", "go")
+        assert w.reactions(again) == []
+        assert w.says_nothing()
+        assert w.iris.submissions == 1
+
+
+async def test_the_reason_of_an_override_stands_verbatim_in_the_rationale(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        await w.says("rev", "max_gate=1 because only *minhash* @sensitivity <b>matters</b>")
+        run = await w.run()
+        assert run.override == "reviewer override by rev: max_gate=1 — only *minhash* @sensitivity <b>matters</b>"
+        golden("commands/override", w.canonical())
+
+
+async def test_the_reason_given_with_the_first_mention_is_kept_too(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.says("rev", "@perf-gate go max_gate=1 — only minhash sensitivity matters")
+        w.canonical()
+        golden("commands/asked_with_a_ceiling", w.reply())
+        await w.says("rev", "go")
+        run = await w.run()
+        assert run.override == "reviewer override by rev: max_gate=1 — only minhash sensitivity matters"
+        assert run.max_gate == "1"
+        w.canonical()
+
+
+async def test_one_comment_may_say_the_same_thing_twice(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        await w.says("rev", "@perf-gate go\n\nIn short: @perf-gate go")
+        assert "watching the ferry" in w.canonical()
+        assert w.iris.submissions == 1
+
+
+async def test_a_command_is_not_a_command_by_being_edited_in(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        said = await w.says("rev", "What a nice change.")
+        await w.sim.edit_comment(said, "@perf-gate go max_gate=1")
+        await w.settle()
+        assert await w.app.engine.read(w.key) is None
+
+
+async def test_a_comment_on_a_plain_issue_is_not_for_the_gate(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        issue = await w.sim.open_issue(w.repository, author="rev", title="Is Zephyr slow?")
+        before = w.asked_github()
+        await w.sim.comment(w.repository, issue.number, "rev", "@perf-gate go")
+        await w.settle()
+        assert w.asked_github() == before
+
+
+async def test_stop_while_it_waits_ends_the_run_and_a_mention_begins_another(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.to_question()
+        await w.says("rev", "@perf-gate stop")
+        golden("commands/stopped", w.canonical())
+        await w.says("rev", "@perf-gate retry")
+        assert (await w.run()).state is RunState.awaiting_reviewer
+        golden("commands/asked_again", w.reply())
+        assert "Earlier runs" in w.canonical()
+
+
+async def test_a_closed_pull_request_starts_nothing(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.to_question()
+        await w.sim.close(w.repository, w.pull.number, by="ada")
+        await w.settle()
+        golden("commands/closed", w.canonical())
+        await w.says("rev", "@perf-gate go")
+        golden("commands/closed_reply", w.reply_without_marker())
+        await w.sim.reopen(w.repository, w.pull.number, by="ada")
+        await w.says("rev", "@perf-gate")
+        assert "Proposed max_gate" in w.reply()
