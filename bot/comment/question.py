@@ -63,7 +63,11 @@ def _opening(run: Run, assessment: Assessment) -> str:
 
 
 def _how_to_answer(run: Run) -> str:
-    waive = " A person other than the author must say so: nothing will be measured." if run.proposed == "skip" else ""
+    waive, judged = "", run.assessment.max_gate if run.assessment and run.assessment.in_scope else "1"
+    if run.proposed == "skip":
+        waive = " A person other than the author must say so: nothing will be measured."
+    elif judged != "skip" and run.proposed < judged:
+        waive = " It is less than the diff asks for, so a person other than the author must say so."
     return (
         f'{mention(run.asked_by)}: reply "go" to run {sha(run.head_sha)}, or override with '
         f'"max_gate=<skip|1|2|3>" and a reason.{waive}'
@@ -100,6 +104,8 @@ def _what_go_entails(run: Run) -> str:
     gates = [plan for plan in run.plan if plan.number <= ceiling] or list(run.plan[:1])
     steps = ", then ".join(f"{gate_title(plan)}, about {_span(plan.wall_seconds)}" for plan in gates)
     lines = [f"`go` runs lint, types and tests of that commit in the sandbox, then {steps}."]
+    if run.proposed == "skip":
+        lines = [f"`go` waives the gate. `max_gate=1` runs lint, types and tests in the sandbox, then {steps}."]
     if run.plan and ceiling > run.plan[-1].number:
         lines.append(f"This repository's ladder ends at gate {run.plan[-1].number}.")
     if run.is_fork:

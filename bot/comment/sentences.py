@@ -11,6 +11,7 @@ from bot.comment.numbers import about, age_in_days
 from bot.config.load import builtin_config
 from bot.config.schema import Band, Thresholds
 from bot.gating.model import Baseline, GatePlan, Run
+from bot.gating.states import RunState
 from bot.verdict.wording import number
 
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
@@ -78,9 +79,11 @@ def stale_warning(baseline: Baseline, plan: GatePlan, now: datetime) -> str:
 def head_moved(run: Run) -> str:
     if not run.head_moved_to:
         return ""
+    # While it asks or after its end a run gives way to a new one at once.
+    later = "" if run.state is RunState.awaiting_reviewer or run.state.ended else " when this run has ended"
     return (
         f"> ⚠ The head has moved to {sha(run.head_moved_to)} since; this run is about {sha(run.head_sha)}. "
-        "`@perf-gate` assesses the new one when this run has ended."
+        f"`@perf-gate` assesses the new one{later}."
     )
 
 
