@@ -91,7 +91,8 @@ def command(
     if str(baseline) == str(treatment) == STANDARD_INPUT:
         raise click.UsageError("Only one of the two reports can be standard input; give the other one's file.")
     ours, theirs = _read(baseline), _read(treatment)
-    click.echo(_rendered(form, ours, theirs, judge_pair))
+    # As bytes: a terminal's or pipe's own encoding may lack Δ and —.
+    click.echo(_rendered(form, ours, theirs, judge_pair).encode())
 
 
 def judged_lines(lines: Iterable[bytes], judge_pair: Callable[[Json, Json], Judgement]) -> Iterator[bytes]:
