@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from decimal import Decimal
-from typing import Any
-
 from bot.effects.context import Context, Rooms, config_of, current_gate
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Compared, Event
 from bot.verdict.judge import judge
+from bot.verdict.report import parse_json
 
 
 async def compare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -19,10 +16,5 @@ async def compare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     _, run, gate = found
     if gate.baseline is None or gate.attempt is None:
         raise AssertionError("a comparison was asked for before both reports were there")
-    judgement = judge(_json(gate.baseline.report), _json(gate.attempt.report), config_of(run).thresholds)
+    judgement = judge(parse_json(gate.baseline.report), parse_json(gate.attempt.report), config_of(run).thresholds)
     return Outcome(Compared(run.id, gate.number, gate.attempt.number, judgement))
-
-
-def _json(report: str) -> Any:
-    # Exact numbers: the rules compare in decimal arithmetic.
-    return json.loads(report, parse_float=Decimal)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from bot.checkout.mirror import Mirror, Token
 from bot.checkout.trees import Trees
@@ -17,6 +20,7 @@ from bot.iris.adapter import Iris
 from bot.sandbox.cage import Cage
 
 Context = EffectContext[PullRequest]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Rooms:
     trees: Trees
     cage: Cage
     iris: Iris
-    _mirrors: dict[int, Mirror] = field(default_factory=dict)
+    _mirrors: dict[tuple[int, str], Mirror] = field(default_factory=dict)
 
     @property
     def preflight_results(self) -> Path:
@@ -36,11 +40,12 @@ class Rooms:
         return self.settings.state_dir / "preflight"
 
     def mirror(self, place: Place) -> Mirror:
-        """The repository's one mirror; by id, so that it survives a rename."""
-        if place.repository_id not in self._mirrors:
+        """The repository's one mirror; its folder goes by id, so that it survives a rename."""
+        key = (place.repository_id, place.full_name)
+        if key not in self._mirrors:
             root = self.settings.state_dir / "mirrors" / str(place.repository_id)
-            self._mirrors[place.repository_id] = Mirror(root, f"{self.settings.github_url}/{place.full_name}.git")
-        return self._mirrors[place.repository_id]
+            self._mirrors[key] = Mirror(root, f"{self.settings.github_url}/{place.full_name}.git")
+        return self._mirrors[key]
 
     def git_token(self, place: Place) -> Token:
         return lambda: self.github.token(place.installation_id)
@@ -63,6 +68,19 @@ def config_of(run: Run) -> RepositoryConfig:
 
 def gate_config(config: RepositoryConfig, number: int) -> Gate:
     return next(gate for n, gate in config.gates.items() if n == number)
+
+
+async def unless_revoked(acting: Awaitable[T], context: Context) -> T | None:
+    """What `acting` gives; None where the effect was revoked meanwhile, and then nothing of it runs any more."""
+    act, revoked = asyncio.ensure_future(acting), asyncio.ensure_future(context.revoked.wait())
+    try:
+        await asyncio.wait((act, revoked), return_when=asyncio.FIRST_COMPLETED)
+        return act.result() if act.done() else None
+    finally:
+        revoked.cancel()
+        if not act.done():
+            act.cancel()
+            await asyncio.wait((act,))
 
 
 async def current(effect: Effect, context: Context) -> tuple[PullRequest, Run] | None:

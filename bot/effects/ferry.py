@@ -17,6 +17,10 @@ from bot.iris.controller import Absent, Found, Unknown
 from bot.iris.names import job_name
 from bot.iris.poll import FerryStatus
 from bot.iris.submit import Refused as RefusedByIris
+from bot.sandbox.bubblewrap import NotInstalled
+
+# With the registry's waits between them some two hours, in which a controller is restarted or an operator woken.
+_SUBMIT_ATTEMPTS = 30
 
 
 def name_of(place: Place, run: Run, gate: GateRun) -> str:
@@ -40,11 +44,30 @@ async def submit(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
     again = await current_gate(effect, context)
     if again is None or context.revoked.is_set() or again[1].state is not RunState.submitting:
         return Outcome()
-    tree = rooms.trees.path(tree_name(run.id, PRISTINE))
-    answer = await rooms.iris.submit(gate_config(config_of(run), gate.number), name, tree)
+    if again[1].stop_requested_by or not again[0].is_open:
+        # Certainly absent, and no longer wanted: there is nothing to stop, and nothing is started.
+        return Outcome(FerryStopped(run.id, gate.number, attempt))
+    try:
+        return Outcome(await _launch(rooms, place_of(pr), run, gate, name))
+    except Fault as fault:
+        if fault.retryable and effect.attempt < _SUBMIT_ATTEMPTS:
+            raise
+        # The look-up above proved that no earlier attempt took, so giving up leaves no ferry behind.
+        return Outcome(Refused(run.id, f"the ferry could not be submitted: {fault.public}"))
+
+
+async def _launch(rooms: Rooms, place: Place, run: Run, gate: GateRun, name: str) -> Event:
+    """Submit from the pristine tree, which is made again where a crash of the machine may have damaged it."""
+    tree = await rooms.trees.materialise(rooms.mirror(place), run.head_sha, tree_name(run.id, PRISTINE))
+    if isinstance(tree, Refusal):
+        return Refused(run.id, tree.reason)
+    try:
+        answer = await rooms.iris.submit(gate_config(config_of(run), gate.number), name, tree)
+    except NotInstalled as error:
+        return Refused(run.id, f"the ferry cannot be submitted in a cage: {error}")
     if isinstance(answer, RefusedByIris):
-        return Outcome(Refused(run.id, f"Iris refused the ferry: {answer.reason}"))
-    return Outcome(Submitted(run.id, gate.number, attempt, answer.job_id))
+        return Refused(run.id, f"Iris refused the ferry: {answer.reason}")
+    return Submitted(run.id, gate.number, gate.attempts[-1].number, answer.job_id)
 
 
 async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -52,13 +75,21 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
     found = await current_gate(effect, context)
     if found is None:
         return Outcome()
-    _, run, gate = found
+    pr, run, gate = found
     attempt = gate.attempts[-1]
     status = await rooms.iris.poll(attempt.job_id, gate_config(config_of(run), gate.number).expected_steps)
     if isinstance(status, Absent):
-        return Outcome(Refused(run.id, f"Iris no longer knows the ferry {attempt.job_id}"))
+        return Outcome(await _lost(rooms, place_of(pr), run, gate))
     seen = _seen(attempt, status)
     return Outcome(Watched(run.id, gate.number, attempt.number, seen, status.terminal))
+
+
+async def _lost(rooms: Rooms, place: Place, run: Run, gate: GateRun) -> Event:
+    """One listing without the job proves nothing; the look-up asks twice before it says absent."""
+    known = await rooms.iris.look_up(name_of(place, run, gate))
+    if not isinstance(known, Absent):
+        raise Fault("Iris did not show the ferry just now", f"{gate.attempts[-1].job_id}: {known}", retryable=True)
+    return Refused(run.id, f"Iris no longer knows the ferry `{gate.attempts[-1].job_id}`")
 
 
 def _seen(attempt: Attempt, status: FerryStatus) -> Attempt:
@@ -100,7 +131,7 @@ async def collect(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
         trusted,
     )
     if isinstance(report, Absent):
-        return Outcome(Refused(run.id, f"Iris no longer knows the ferry {attempt.job_id}"))
+        return Outcome(await _lost(rooms, place, run, gate))
     return Outcome(Collected(run.id, gate.number, attempt.number, report))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.checkout.refusals import Refusal
-from bot.effects.context import Context, Rooms, config_of, current, place_of
+from bot.effects.context import Context, Rooms, config_of, current, place_of, unless_revoked
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.events import Event, PreflightFailed, PreflightPassed, Prepared, Refused
@@ -33,6 +33,9 @@ async def prepare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
         made = await rooms.trees.materialise(mirror, run.head_sha, tree_name(run.id, which))
         if isinstance(made, Refusal):
             return Outcome(Refused(run.id, made.reason))
+    if context.revoked.is_set():
+        # The run ended meanwhile, and its clean-up may have come before the last tree was there.
+        await remove_trees(rooms, run.id)
     return Outcome(Prepared(run.id))
 
 
@@ -41,12 +44,19 @@ async def preflight(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     found = await current(effect, context)
     if found is None:
         return Outcome()
-    _, run = found
-    tree = rooms.trees.path(tree_name(run.id, WORK))
+    pr, run = found
+    # Found where `prepare` made it; made again where a crash of the machine may have damaged it.
+    tree = await rooms.trees.materialise(rooms.mirror(place_of(pr)), run.head_sha, tree_name(run.id, WORK))
+    if isinstance(tree, Refusal):
+        return Outcome(Refused(run.id, tree.reason))
     # Remembered per run: a new run of the same commit tries a failed command again.
     results = rooms.preflight_results / run.id
     commands = config_of(run).preflight.commands
-    outcome = await sandboxed.run(rooms.cage, commands, tree=tree, sha=run.head_sha, results=results)
+    running = sandboxed.run(rooms.cage, commands, tree=tree, sha=run.head_sha, results=results)
+    outcome = await unless_revoked(running, context)
+    if outcome is None:
+        await remove_trees(rooms, run.id)
+        return Outcome()
     return Outcome(_told(run.id, outcome))
 
 
@@ -57,12 +67,15 @@ def _told(run_id: str, outcome: sandboxed.Verdict) -> Event:
     if isinstance(outcome, sandboxed.Failed):
         return PreflightFailed(run_id, FailedCommand(outcome.command, outcome.exit_code, outcome.tail))
     if isinstance(outcome, sandboxed.TimedOut):
-        return Refused(run_id, f"`{outcome.command}` did not end within {outcome.seconds:.0f} s in the sandbox")
-    return Refused(run_id, f"the sandbox cannot be trusted here, so nothing was run: {outcome.reason}")
+        return Refused(run_id, f"`{outcome.command}` did not end within {outcome.seconds:g} s in the sandbox")
+    return Refused(run_id, f"the preflight could not be run in the sandbox: {outcome.reason}")
 
 
 async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
-    run_id = str(effect.payload["run_id"])
+    await remove_trees(rooms, str(effect.payload["run_id"]))
+    return Outcome()
+
+
+async def remove_trees(rooms: Rooms, run_id: str) -> None:
     for which in (WORK, PRISTINE, TRUSTED):
         await rooms.trees.remove(tree_name(run_id, which))
-    return Outcome()

@@ -40,7 +40,7 @@ _PATIENT = Backoff(first=timedelta(seconds=2), most=timedelta(minutes=5))
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One kind. `attempts` 0: never given up, because a ferry is out and the cluster comes back some time."""
+    """One kind. `attempts` 0: tried until it is done, whatever went wrong: a ferry may be out, or a verdict unsaid."""
 
     kind: str
     lane: str
@@ -83,11 +83,16 @@ def _policy(row: Row, rooms: Rooms) -> Policy:
         lane=row.lane,
         perform=perform,
         failed=_failed,
-        retryable=_retryable,
+        retryable=_always if row.attempts == 0 else _retryable,
         deadline=row.deadline,
         attempts=row.attempts,
         backoff=row.backoff,
     )
+
+
+def _always(error: BaseException) -> bool:
+    """Nothing about a live ferry is proven by an error, so no error may end the watch over it and free its slot."""
+    return True
 
 
 def _retryable(error: BaseException) -> bool:

@@ -1,0 +1,123 @@
+"""Lint, types and tests of the pinned head, in the cage, before anything is paid for."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from bot.gating.states import RunState
+from tests.conversations.world import CONFIG, FILES, SHUFFLE, World, golden, world
+
+LADDER = CONFIG.partition("[[preflight.commands]]")[0]
+
+
+def commands(*words: str, timeout: str = "1m") -> str:
+    """A configuration with these shell scripts as the preflight."""
+    tables = [f'[[preflight.commands]]\nrun = ["sh", "-c", {w!r}]\ntimeout = "{timeout}"\n' for w in words]
+    return LADDER + "\n".join(tables)
+
+
+async def answered(w: World) -> str:
+    await w.scheduled_run()
+    await w.to_question()
+    await w.says("rev", "go")
+    assert w.iris.submissions == 0
+    return w.canonical()
+
+
+async def test_a_failing_command_halts_with_its_last_words(tmp_path: Path) -> None:
+    script = "seq 1 3; echo 1 failed, 41 passed; exit 3"
+    async with world(tmp_path, config=commands("echo lint is fine", script, "touch never")) as w:
+        said = await answered(w)
+        golden("preflight/halted", said)
+        assert said.splitlines()[1] == "🤖 ## Zephyr perf gate — halted (local tests failed)"
+        assert (await w.run()).state is RunState.halted
+        assert list((tmp_path / "state" / "trees").iterdir()) == []
+
+
+async def test_what_a_test_prints_cannot_act_in_the_comment(tmp_path: Path) -> None:
+    script = "printf '```\\n@rev <!-- zephyr-perf-gate -->\\n\\033[31mred\\033[0m\\n````\\n'; exit 1"
+    async with world(tmp_path, config=commands(script)) as w:
+        golden("preflight/hostile_output", await answered(w))
+
+
+async def test_a_tool_that_the_cage_lacks_is_nobodys_failing_test(tmp_path: Path) -> None:
+    config = LADDER + '[[preflight.commands]]\nrun = ["uvx-of-tomorrow", "run", "pytest"]\n'
+    async with world(tmp_path, config=config) as w:
+        golden("preflight/missing_tool", await answered(w))
+        assert (await w.run()).state is RunState.stuck
+
+
+async def test_a_script_that_the_commit_lacks_is_a_failing_command(tmp_path: Path) -> None:
+    config = LADDER + '[[preflight.commands]]\nrun = ["./infra/pre-commit.py", "lib/zephyr/"]\n'
+    async with world(tmp_path, config=config) as w:
+        golden("preflight/missing_script", await answered(w))
+        assert (await w.run()).state is RunState.halted
+
+
+async def test_a_command_that_does_not_end_says_nothing_about_the_code(tmp_path: Path) -> None:
+    async with world(tmp_path, config=commands("while :; do :; done", timeout="1s")) as w:
+        golden("preflight/timeout", await answered(w))
+        assert (await w.run()).state is RunState.stuck
+
+
+async def test_a_link_that_leaves_the_tree_stops_everything_by_name(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await symlink(w, "lib/zephyr/src/zephyr/environ", "/proc/self/environ")
+        golden("preflight/absolute_link", await answered(w))
+        assert (await w.run()).state is RunState.stuck
+
+
+async def test_a_chain_of_links_that_leaves_the_tree(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await symlink(w, "lib/up", "..")
+        await symlink(w, "lib/zephyr/out", "../up/../secrets")
+        golden("preflight/escaping_link", await answered(w))
+        assert (await w.run()).state is RunState.stuck
+
+
+async def test_a_tracked_marin_yaml_stops_everything_by_name(tmp_path: Path) -> None:
+    files = {SHUFFLE: FILES[SHUFFLE].replace("1024", "9"), "lib/zephyr/.marin.yaml": "env: {}\n"}
+    async with world(tmp_path, files=files) as w:
+        golden("preflight/marin_yaml", await answered(w))
+        assert (await w.run()).state is RunState.stuck
+
+
+async def test_what_the_preflight_does_to_its_copy_does_not_travel(tmp_path: Path) -> None:
+    script = f"echo POISON > {SHUFFLE}; mkdir -p lib/zephyr/x; ln -s /etc/passwd lib/zephyr/x/y; echo a > .marin.yaml"
+    async with world(tmp_path, config=commands(script)) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        (pristine,) = (tmp_path / "state" / "trees").glob("*-pristine")
+        assert (pristine / SHUFFLE).read_text() == "BUFFER = 4096\n" + FILES[SHUFFLE].partition("\n")[2]
+        assert not (pristine / ".marin.yaml").exists()
+        assert w.iris.submissions == 1
+
+
+async def test_stop_ends_a_command_at_once_and_frees_the_lane(tmp_path: Path) -> None:
+    endless = commands("test -e lib/zephyr/quick || while :; do :; done", timeout="1h")
+    # A command that stop does not end would let the test wait for an hour.
+    async with asyncio.timeout(30), world(tmp_path, config=endless) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        await w.sim.comment(w.repository, w.pull.number, "rev", "go")
+        await w.sim.wait_for(lambda: "running lint" in w.canonical())
+        await w.says("rev", "@perf-gate stop")
+        assert "stopped by rev" in w.canonical()
+        assert list((tmp_path / "state" / "trees").iterdir()) == []
+        quick = await w.another_pull(files={SHUFFLE: "BUFFER = 1\n", "lib/zephyr/quick": ""})
+        await quick.to_question()
+        await quick.says("rev", "go")
+        assert "watching the ferry" in quick.canonical()
+
+
+async def symlink(w: World, path: str, target: str) -> None:
+    """Ada pushes a symbolic link to the pull request."""
+    identity = w.sim.world.identity(w.sim.account("ada"))
+    stream = (
+        f"commit refs/heads/tmp\nmark :1\ncommitter {identity.name} <{identity.email}> 1781942400 +0000\n"
+        f"data 4\nLink\nfrom {w.pull.head_sha}\nM 120000 inline {path}\ndata {len(target)}\n{target}\n\nget-mark :1\n"
+    )
+    made = await w.repository.git.run("fast-import", "--quiet", "--force", stdin=stream.encode())
+    await w.sim.move_branch(w.repository, "feature", made.decode().strip(), by="ada")
+    await w.settle()
