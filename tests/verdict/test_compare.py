@@ -140,6 +140,14 @@ def test_a_stream_survives_every_malformed_line() -> None:
         assert list(answer) == KEYS
 
 
+@pytest.mark.parametrize("form", [(), ("--json",), ("--markdown",)])
+def test_an_output_that_cannot_spell_delta_still_gets_utf_8(form: tuple[str, ...], tmp_path: Path) -> None:
+    paths = files(tmp_path, baseline(), treatment(cached_steps=["minhash"]))
+    shown = CliRunner(charset="latin-1").invoke(main, ["compare", *paths, *form])
+    assert shown.exit_code == 0
+    assert "—" in shown.stdout_bytes.decode("utf-8")
+
+
 def test_an_empty_stream_has_no_results() -> None:
     shown = compare("--jsonl", stdin=b"")
     assert (shown.exit_code, shown.stdout) == (0, "")
