@@ -65,6 +65,7 @@ def test_an_excluded_stage_counts_neither_itself_nor_in_the_total() -> None:
 def test_the_total_can_be_excluded_by_itself() -> None:
     result = judged(baseline(), treatment(wall_seconds_total=9000), excluded=frozenset({"total"}))
     assert (result.verdict, result.total) == ("pass", Row(Decimal(2000), Decimal(9000)))
+    assert "wall_seconds_total: — (not counted), excluded." in result.footnotes
 
 
 def test_an_exclusion_that_names_nothing_is_flagged_and_leaves_the_total_alone() -> None:
