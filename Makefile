@@ -2,7 +2,6 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.DELETE_ON_ERROR:
 
 # Debian's own interpreter first: it lies at a world-readable path, which the sandbox needs.
 PYTHON ?= $(shell for p in /usr/bin/python3 /usr/bin/python3.12 python3.12 python3.11 python3; do \
@@ -10,7 +9,7 @@ PYTHON ?= $(shell for p in /usr/bin/python3 /usr/bin/python3.12 python3.12 pytho
 ONCE ?=
 SLOW ?=
 
-.PHONY: help demo test check system clean bench
+.PHONY: help demo test check bench system clean .venv .iris
 help:
 	@echo "make demo            run the main job on this machine (ONCE=1 to exit after the verdict, SLOW=normalize for a regression)"
 	@echo "make test            format, lint, types and tests"
@@ -22,31 +21,34 @@ help:
 system:
 	@PYTHON="$(PYTHON)" bash demo/system-packages.sh
 
-.venv: pyproject.toml constraints.txt | system
+# The stamps are written last, so that an interrupted installation is begun again.
+.venv: .venv/.complete
+.venv/.complete: pyproject.toml constraints.txt | system
 	@$(PYTHON) -m venv --clear .venv
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 	@.venv/bin/uv pip install --quiet --python .venv/bin/python --constraint constraints.txt --editable '.[dev]'
-	@touch .venv
+	@touch $@
 
 # Iris pins much, so it lives in an environment of its own.
-.iris: demo/iris-constraints.txt | .venv
+.iris: .iris/.complete
+.iris/.complete: demo/iris-constraints.txt | .venv/.complete
 	@.venv/bin/uv venv --quiet --clear --python $(PYTHON) .iris
 	@.venv/bin/uv pip install --quiet --python .iris/bin/python --prerelease if-necessary-or-explicit --requirement demo/iris-constraints.txt
-	@touch .iris
+	@touch $@
 
-demo: .venv .iris
+demo: .venv/.complete .iris/.complete
 	@.venv/bin/python -m demo $(if $(ONCE),--once) $(if $(SLOW),--slow $(SLOW))
 
-check: .venv
+check: .venv/.complete
 	@.venv/bin/ruff format --check --quiet .
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/mypy
 
-bench: .venv .iris
-	@.venv/bin/python -m bench.demos
-
-test: .venv .iris check
+test: .venv/.complete .iris/.complete check
 	@.venv/bin/python -m pytest
 
+bench: .venv/.complete .iris/.complete
+	@.venv/bin/python -m bench.demos
+
 clean:
-	rm -rf .venv .iris .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	rm -rf .venv .iris .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

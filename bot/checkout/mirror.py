@@ -49,6 +49,7 @@ class Mirror(Repository):
         self._askpass = root / "askpass"
         self._url = git_url
         self._turn = asyncio.Lock()
+        self._made = False
 
     async def sync(self, pull: int | None, default_branch: str, token: Token | None) -> Heads:
         """Fetch the default branch and, where asked, a pull request's head.
@@ -109,12 +110,19 @@ class Mirror(Repository):
         }
 
     async def _create(self) -> None:
-        """Make what is missing; a second time it changes nothing."""
+        """Make what is missing and, once a process, clear what a crash left; a second time it changes nothing."""
+        if self._made:
+            return
         self.git_dir.mkdir(parents=True, exist_ok=True)
         if not self._askpass.exists():
             partial = self._askpass.with_suffix(".new")
             partial.write_text(ASKPASS, "ascii")
             partial.chmod(0o700)
             partial.rename(self._askpass)
-        if not (self.git_dir / "HEAD").exists():
-            await succeed(self.git_dir, "init", "--quiet", "--bare", "--template=", str(self.git_dir))
+        # The state folder's lock says that no other process is at work here, so every lock file is a dead one's, and
+        # git would refuse to fetch until somebody removes it by hand.
+        for lock in self.git_dir.rglob("*.lock"):
+            lock.unlink()
+        # Always: an interrupted first one leaves a folder that only looks like a repository, and git completes it.
+        await succeed(self.git_dir, "init", "--quiet", "--bare", "--template=", str(self.git_dir))
+        self._made = True

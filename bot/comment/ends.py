@@ -20,7 +20,9 @@ def end_comment(run: Run, now: datetime) -> list[Section]:
     if run.state is RunState.out_of_scope:
         return _out_of_scope(run)
     if run.state is RunState.stopped:
-        return [Section(_top(run, "stopped", "`@perf-gate retry` starts a new run.")), Section(head_moved(run))]
+        judged = [earlier_gate(run, gate, thresholds_of(run)) for gate in run.gates if gate.judgement is not None]
+        top = _top(run, "stopped", "`@perf-gate retry` starts a new run.")
+        return [Section(top), Section(head_moved(run)), *judged]
     return _stuck(run, now)
 
 

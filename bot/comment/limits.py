@@ -14,10 +14,14 @@ MOST_BYTES = 260_000
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the comment. `cut` is what stands there instead when there is no room; None: the part must stay."""
+    """A part of the comment. `cut` is what stands there instead when there is no room.
+
+    A part without `cut` goes only when all that can be cut is, and never when it `stays`.
+    """
 
     body: str
     cut: str | None = None
+    stays: bool = False
 
 
 def fits(text: str) -> bool:
@@ -25,17 +29,21 @@ def fits(text: str) -> bool:
 
 
 def join(sections: Sequence[Section]) -> str:
-    """The sections with a blank line between; from the last on, those that may be cut are, until all fits."""
+    """The sections with a blank line between. From the last on, what may be cut is, then dropped, until all fits."""
     parts = [section for section in sections if section.body]
     bodies = [section.body for section in parts]
-    for index in reversed(range(len(parts))):
-        if fits("\n\n".join(bodies)):
-            break
-        cut = parts[index].cut
-        if cut is not None:
-            bodies[index] = cut
-    whole = "\n\n".join(body for body in bodies if body)
-    # Every table has a budget of its own, so this is for what nobody foresaw: better cut than not said at all.
-    while not fits(whole):
-        whole = whole[: len(whole) * 9 // 10] + "\n\n… (cut)"
-    return whole
+    for shorten in (lambda part: part.cut, lambda part: None if part.stays else _DROPPED):
+        for index in reversed(range(len(parts))):
+            if fits(_joined(bodies)):
+                return _joined(bodies)
+            shorter = shorten(parts[index])
+            if shorter is not None and len(shorter) < len(bodies[index]):
+                bodies[index] = shorter
+    return _joined(bodies)
+
+
+_DROPPED = "_(A part of this comment was too long and was cut.)_"
+
+
+def _joined(bodies: Sequence[str]) -> str:
+    return "\n\n".join(body for body in bodies if body)

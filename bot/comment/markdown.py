@@ -8,7 +8,7 @@ they stand in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 # A zero-width space keeps GitHub from seeing a mention, an issue number or an address; escapes do not (`\@user` pings).
 _BREAK = "\N{ZERO WIDTH SPACE}"
@@ -19,9 +19,10 @@ _INVISIBLE = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPECIAL = re.compile(r"[\\`*\[\]~$]")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"})
-# Where GitHub makes a link or a mention of plain text: each match is broken after its first character or scheme.
-_REFERENCES = re.compile(r"@(?=\w)|#(?=\w)|\b[Gg][Hh]-(?=\d)|\b\w+:(?=//)|\bwww\.|\bmailto:", re.IGNORECASE)
-# A commit's hash is linked too; in a code span it is not.
+# Where GitHub makes a link, a mention or a picture of plain text: the end of each match is broken off its beginning.
+_REFERENCES = re.compile(r"(@)(?=\w)|(#)(?=\w)|(gh-)(?=\d)|(:)(?=//)|(ww)(?=w\.)|(:)(?=[\w+-]+:)", re.IGNORECASE)
+# A commit's hash in text is linked too, where it stands alone; in a code span it is not. A plain number may be one.
+_HASH = re.compile(r"(?<![\w./-])(?=\d*[a-f])([0-9a-f])(?=[0-9a-f]{6,39}(?![\w./-]))")
 _LINE_STARTS = re.compile(r"^(?:[#+=-]|\d+(?=[.)]))")
 
 
@@ -37,6 +38,11 @@ def plain(value: str, limit: int = 300) -> str:
 def text(value: str, limit: int = 300) -> str:
     """Running text: everything in it shows as itself and does nothing."""
     return _harmless(plain(value, limit))
+
+
+def title(value: str, limit: int = 300) -> str:
+    """Running text inside an HTML tag of ours, where Markdown's escapes would be seen."""
+    return _broken(plain(value, limit).translate(_ENTITIES))
 
 
 def code(value: str, limit: int = 160) -> str:
@@ -66,24 +72,30 @@ def numbered_link(number: int, url: str) -> str:
 
 
 def details(summary: str, body: str) -> str:
-    """A folded section. `summary` is ours; `body` is Markdown."""
+    """A folded section. `summary` is HTML text (see `title`), `body` Markdown."""
     return f"<details><summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, budget: int = 12_000, more: str = "rows") -> str:
-    """A table of finished cells. Rows beyond `budget` characters are counted instead of shown."""
-    lines = [_row(header), "|" + "---|" * len(header)]
-    size, left_out = 0, 0
-    for row in rows:
-        line = _row(row)
-        size += length(line) + 1
-        if size > budget:
-            left_out += 1
-        else:
-            lines.append(line)
-    if left_out:
-        lines.append(_row([f"… and {left_out} more {more}", *[""] * (len(header) - 1)]))
-    return "\n".join(lines)
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    budget: int = 12_000,
+    more: str = "rows",
+    foremost: Collection[int] = (),
+) -> str:
+    """A table of finished cells. Rows beyond `budget` characters are counted instead of shown, `foremost` ones last."""
+    lines = {index: _row(row) for index, row in enumerate(rows)}
+    shown: set[int] = set()
+    for index in sorted(lines, key=lambda index: index not in foremost):
+        budget -= length(lines[index]) + 1
+        if budget < 0:
+            break
+        shown.add(index)
+    kept = [_row(header), "|" + "---|" * len(header), *(line for index, line in lines.items() if index in shown)]
+    if len(shown) < len(lines):
+        kept.append(_row([f"… and {len(lines) - len(shown)} more {more}", *[""] * (len(header) - 1)]))
+    return "\n".join(kept)
 
 
 def bullets(items: Sequence[str], most: int = 20) -> str:
@@ -100,20 +112,29 @@ def length(value: str) -> int:
 def _harmless(flat: str) -> str:
     escaped = _SPECIAL.sub(r"\\\g<0>", flat.translate(_ENTITIES))
     escaped = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", escaped)
+    broken = _broken(escaped)
+    return _LINE_STARTS.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", broken)
+
+
+def _broken(escaped: str) -> str:
+    """Text in which nothing is a reference any more."""
     # An entity of ours holds "#124;", which is no reference: only the text between entities is searched.
     parts = re.split(r"(&(?:amp|lt|gt|#124);)", escaped)
-    parts[::2] = [_REFERENCES.sub(rf"\g<0>{_BREAK}", part) for part in parts[::2]]
-    return _LINE_STARTS.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", "".join(parts))
+    parts[::2] = [_REFERENCES.sub(rf"\g<0>{_BREAK}", _HASH.sub(rf"\1{_BREAK}", part)) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _visible(line: str) -> str:
-    """A line of a block: tabs and spaces stay, what cannot be seen is written as its escape."""
+    """A line of a block: tabs and spaces stay, what cannot be seen is written as its escape.
+
+    An HTML comment is broken, so that no line reads as one of the bot's own markers, by which its comments are found.
+    """
     return re.sub(
         _INVISIBLE.pattern.removesuffix("+") + "|" + _SURROGATE.pattern,
         lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}",
         line,
-    )
+    ).replace("<!--", f"<!{_BREAK}--")
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    return "|" + "".join(f" {cell} |" if cell else " |" for cell in cells)

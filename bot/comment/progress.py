@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
 
 from bot.comment.limits import Section
 from bot.comment.markdown import code, table, text
@@ -14,6 +12,7 @@ from bot.comment.sentences import baseline_line, gate_title, head_moved, moment,
 from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
 from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.states import RunState
+from bot.verdict.report import BadReport, parse_report
 
 _DOING: Mapping[RunState, str] = {
     RunState.assessing: "reading the diff",
@@ -97,12 +96,6 @@ def _state(attempt: Attempt, index: int) -> str:
 def _baseline_stages(gate: GateRun) -> dict[str, str]:
     if gate.baseline is None:
         return {}
-    stages = json.loads(gate.baseline.report, parse_float=Decimal).get("stage_wall_seconds") or {}
-    return {name: _readable(value) for name, value in stages.items()}
-
-
-def _readable(value: object) -> str:
-    try:
-        return duration(Decimal(str(value)))
-    except InvalidOperation:
-        return NOTHING
+    report = parse_report(gate.baseline.report)
+    # What was pinned was parsed before; a report that no longer parses is told by the verdict, not here.
+    return {} if isinstance(report, BadReport) else {n: duration(s) for n, s in report.stage_wall_seconds.items()}

@@ -14,13 +14,14 @@ from bot.gating.model import Baseline, GatePlan, Run
 from bot.gating.states import RunState
 from bot.verdict.wording import number
 
-_LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
+# Letters, digits and hyphens; a managed user's login ends in an underscore and the enterprise's short code.
+_LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:_[A-Za-z0-9]{1,20})?")
 _SPAN = re.compile(r"`([^`\n]+)`")
 
 
 def sentence(value: str, limit: int = 1500) -> str:
     """Plain text in which `backticks` make code spans and nothing else does anything."""
-    parts = _SPAN.split(value[:limit])
+    parts = _SPAN.split(value if len(value) <= limit else f"{value[: limit - 1]}…")
     return "".join(code(part) if index % 2 else _spaced(part) for index, part in enumerate(parts))
 
 
@@ -99,12 +100,19 @@ def own_limits(thresholds: Thresholds) -> str:
         )
         if own != usual
     ]
-    if not parts:
-        return ""
     usual = "; ".join(
         f"{name} {_band(band)}" for name, band in (("wall time", built_in.stage), ("memory", built_in.memory))
     )
-    return f"_This repository sets its own limits (warn / fail): {'; '.join(parts)}. The usual ones: {usual}._"
+    said = f"its own limits (warn / fail): {'; '.join(parts)}. The usual ones: {usual}." if parts else ""
+    others = [
+        f"{field.replace('_', ' ')} {getattr(thresholds, field)} (usually {getattr(built_in, field)})"
+        for field in type(thresholds).model_fields
+        if field not in ("total", "stage", "memory") and getattr(thresholds, field) != getattr(built_in, field)
+    ]
+    if not parts and not others:
+        return ""
+    more = f"{' Also ' if said else ''}{'; '.join(others)}." if others else ""
+    return f"_This repository sets {said}{more}_"
 
 
 def _band(band: Band) -> str:

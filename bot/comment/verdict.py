@@ -69,6 +69,8 @@ def assessment_section(run: Run) -> str:
 def _next(run: Run, judgement: Judgement) -> str:
     if run.state is RunState.awaiting_escalation:
         return "`@perf-gate continue` climbs to the next gate; without it the warning stands after 7 days."
+    if run.reason and judgement.verdict in ("pass", "warn"):
+        return f"nothing: {sentence(run.reason, 300)}."
     if judgement.verdict == "pass":
         return "nothing; the gates that were asked for have passed."
     if judgement.verdict == "warn":

@@ -96,6 +96,21 @@ def asked_anew(head: str) -> str:
     return f"Your answer came before the question about {short(head)}, so nothing was run. Look at it and answer again."
 
 
+def base_changed(shown: str, base: str) -> str:
+    return (
+        f"The question was about merging into `{shown}`, but the base is now `{base}`. "
+        "Nothing was run; I read the new diff and ask again."
+    )
+
+
+def not_granted(chosen: str) -> str:
+    """The words alone were allowed, but what they come to for this question is not."""
+    return (
+        f"Here that means `max_gate={chosen}`, which this repository lets fewer people decide. "
+        "Somebody with that permission can give the same answer."
+    )
+
+
 def superseded(head: str) -> str:
     return f"the head moved to {short(head)}"
 
@@ -133,6 +148,10 @@ def confirm_stop(spent_seconds: float, wall_seconds: float) -> str:
 
 def closed_run(merged: bool) -> str:
     return "the pull request was merged" if merged else "the pull request was closed"
+
+
+def closed_before_climbing() -> str:
+    return "the pull request is closed, so no higher gate was run"
 
 
 def nobody_answered(days: int) -> str:

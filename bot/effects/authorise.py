@@ -22,15 +22,28 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     place = place_of(pr)
     comment_id, actor = int(effect.payload["comment_id"]), str(effect.payload["actor"])
     command: Command = msgspec.convert(effect.payload["said"], Command)
-    needed = _needed(command, _permissions(pr))
+    permissions = _permissions(pr)
+    needed = _needed(command, permissions)
     permission = await rooms.github.permissions.of(repo_of(place), actor)
     if not allows(permission.permission, permission.role_name, needed):
         return Outcome(Denied(comment_id, actor, needed))
     pull = await rooms.github.pulls.get(repo_of(place), place.number)
     if pull is None:
         raise Fault("GitHub does not show this pull request to me", f"{place.key} is 404", retryable=True)
-    is_open = pull.state == "open"
-    return Outcome(Authorised(comment_id, actor, permission.role_name, command, pull.head_sha, is_open))
+    return Outcome(
+        Authorised(
+            comment_id=comment_id,
+            actor=actor,
+            role=permission.role_name,
+            command=command,
+            head_sha=pull.head_sha,
+            is_open=pull.state == "open",
+            base_ref=pull.base_ref,
+            granted=tuple(
+                family for family, role in permissions if allows(permission.permission, permission.role_name, role)
+            ),
+        )
+    )
 
 
 def allows(permission: str, role_name: str, needed: Role) -> bool:

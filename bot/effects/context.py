@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from bot.gating.model import GateRun, Place, PullRequest, Run
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
 from bot.iris.adapter import Iris
+from bot.redaction import redact
 from bot.sandbox.cage import Cage
 
 Context = EffectContext[PullRequest]
@@ -46,6 +48,11 @@ class Rooms:
             root = self.settings.state_dir / "mirrors" / str(place.repository_id)
             self._mirrors[key] = Mirror(root, f"{self.settings.github_url}/{place.full_name}.git")
         return self._mirrors[key]
+
+    def public(self, text: str) -> str:
+        """What may be said where everybody reads: without credentials, those without a shape of their own included."""
+        passed = [os.environ[name] for name in self.settings.pass_env if os.environ.get(name)]
+        return redact(text, [self.settings.webhook_secret.get_secret_value(), *passed])
 
     def git_token(self, place: Place) -> Token:
         return lambda: self.github.token(place.installation_id)

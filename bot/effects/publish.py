@@ -16,7 +16,7 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     if pr.run is None:
         return Outcome()
     place = place_of(pr)
-    body = render(pr, context.clock.now())
+    body = rooms.public(render(pr, context.clock.now()))
     digest = hashlib.sha256(body.encode()).hexdigest()
     if digest == pr.comment_digest:
         return Outcome()

@@ -19,7 +19,7 @@ async def reply(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
     """Answer one comment, once: the hidden marker names the comment that is answered."""
     place = place_of(await context.read())
     marker = f"<!-- perf-gate:reply {effect.payload['comment_id']} -->"
-    body = f"{effect.payload['text']}\n\n{marker}"
+    body = f"{rooms.public(effect.payload['text'])}\n\n{marker}"
     await rooms.github.comments.upsert(repo_of(place), place.number, Marker(marker, opens=False), body, None)
     return Outcome()
 
@@ -33,5 +33,5 @@ async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     asked = question(pr)
     marker = Marker(asked.marker, opens=False)
     known = run.question_id or None
-    comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, asked.body, known)
+    comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, rooms.public(asked.body), known)
     return Outcome(Asked(run.id, comment.id))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from bot.conversation import replies
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -80,7 +81,8 @@ def preflight_failed(draft: Draft, event: PreflightFailed) -> None:
 
 
 def begin_gate(draft: Draft, number: int) -> None:
-    draft.change(gates=(*draft.run.gates, GateRun(number)))
+    # A `stop` that was half said about one gate's ferry says nothing about the next.
+    draft.change(gates=(*draft.run.gates, GateRun(number)), stop_asked_by="")
     draft.enter(RunState.locating_baseline)
     draft.effect("locate", {"run_id": draft.run.id, "gate": number}, scope=draft.run.id)
 
@@ -125,7 +127,9 @@ def watched(draft: Draft, event: Watched) -> None:
     if now != attempt:
         draft.change_gate(attempts=(*draft.run.gates[-1].attempts[:-1], now))
         draft.publish()
-    if event.ended:
+    if event.ended and draft.run.stop_requested_by and seen.ferry_state != "succeeded":
+        draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
+    elif event.ended:
         draft.release_tier()
         draft.enter(RunState.collecting)
         draft.attempt_effect("collect")
@@ -143,10 +147,13 @@ def compared(draft: Draft, event: Compared) -> None:
     draft.change_attempt(judgement=event.judgement)
     draft.reason = f"gate {event.gate}: {event.judgement.verdict}"
     verdict, following = event.judgement.verdict, next_gate(draft)
+    if following is not None and draft.run.stop_requested_by:
+        draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
+        return
     if verdict == "pass" and following is not None:
         begin_gate(draft, following)
     elif verdict == "pass":
-        draft.end(RunState.passed)
+        draft.end(RunState.passed, "" if draft.pr.is_open else replies.closed_before_climbing())
     elif verdict == "warn" and following is not None:
         draft.enter(RunState.awaiting_escalation)
         draft.expire_after(ESCALATION_PATIENCE)

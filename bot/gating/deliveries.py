@@ -70,7 +70,7 @@ _decode = msgspec.json.Decoder(_Envelope).decode
 def worth_keeping(event: str, body: bytes, mention: str) -> bool:
     """Whether a delivery's body may matter; of all others the GUID is enough. Cheap; in doubt it keeps."""
     if event == "issue_comment":
-        if f"@{mention}".encode() in body.lower():
+        if f"@{mention.lower()}".encode() in body.lower():
             return True
         try:
             comment = _decode(body).comment

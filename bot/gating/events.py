@@ -43,7 +43,11 @@ class Reopened(msgspec.Struct, frozen=True, tag=True):
 
 
 class Authorised(msgspec.Struct, frozen=True, tag=True):
-    """The permission look-up allows this command. `head_sha` is the pull request's head at that moment."""
+    """The permission look-up allows this command; `head_sha` and `base_ref` are the pull request's at that moment.
+
+    `granted` holds every family of commands that this actor may give: an answer may turn out to be of another family
+    than its words say, such as a `go` on a proposed skip.
+    """
 
     comment_id: int
     actor: str
@@ -51,6 +55,8 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
     command: Command
     head_sha: str
     is_open: bool
+    base_ref: str = ""
+    granted: tuple[str, ...] = ("go", "override", "skip", "stop")
 
 
 class Denied(msgspec.Struct, frozen=True, tag=True):

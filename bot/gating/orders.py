@@ -90,12 +90,20 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         draft.reply(event.comment_id, replies.stale_go(run.head_sha, event.head_sha))
         _begin_again(draft, event, command)
         return
+    if event.base_ref and run.base_ref != event.base_ref:
+        draft.reply(event.comment_id, replies.base_changed(run.base_ref, event.base_ref))
+        _begin_again(draft, event, command)
+        return
     chosen: MaxGate = command.max_gate or run.proposed
     judged = run.assessment is not None and run.assessment.in_scope
     meant: MaxGate = run.assessment.max_gate if run.assessment and judged else "1"
     weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
     if weakens and place is not None and event.actor.lower() == place.author.lower():
         draft.reply(event.comment_id, replies.author_cannot_waive(chosen, meant))
+        return
+    family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
+    if family not in event.granted:
+        draft.reply(event.comment_id, replies.not_granted(chosen))
         return
     override = ""
     # A pull request that is not the gate's affair runs only because somebody overrode that: it is recorded too.

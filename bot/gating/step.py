@@ -123,6 +123,8 @@ def _closed(draft: Draft, event: Closed) -> None:
     # A ferry that is out goes on to its verdict; nothing new is submitted (DESIGN "Trust").
     if run.state.has_live_ferry or run.state in (RunState.collecting, RunState.comparing):
         draft.publish()
+    elif run.state is RunState.awaiting_escalation:
+        draft.end(RunState.warned, replies.closed_run(event.merged))
     else:
         draft.end(RunState.stopped, replies.closed_run(event.merged))
 
@@ -179,8 +181,9 @@ def _of_the_gate(draft: Draft, event: Event) -> None:
         climb.check_due(draft)
     elif state is RunState.ferrying and isinstance(event, Watched):
         climb.watched(draft, event)
-    elif state is RunState.ferrying and isinstance(event, FerryStopped):
-        draft.end(RunState.stopped, replies.stopped_by(run.stop_requested_by))
+    elif run.state.has_live_ferry and isinstance(event, FerryStopped):
+        by = run.stop_requested_by
+        draft.end(RunState.stopped, replies.stopped_by(by) if by else replies.closed_run(merged=False))
     elif state is RunState.collecting and isinstance(event, Collected):
         climb.collected(draft, event)
     elif state is RunState.comparing and isinstance(event, Compared):

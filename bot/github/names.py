@@ -35,9 +35,10 @@ class RepoRef:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """By what a comment of ours is found again: an HTML comment that opens the body, or stands alone on a line of it.
+    """By what a comment of ours is found again: an HTML comment that opens the body, or is the last line of it.
 
-    A line of its own, because a body also quotes what people wrote, and nothing quoted is alone on its line.
+    Nowhere else, because a body also quotes what people and programs wrote, which may hold any line; the first and the
+    last are always the bot's own.
     """
 
     text: str
@@ -46,4 +47,4 @@ class Marker:
     def marks(self, body: str) -> bool:
         if self.opens:
             return body.startswith(self.text)
-        return any(line.strip() == self.text for line in body.splitlines())
+        return body.rstrip().rpartition("\n")[2].strip() == self.text

@@ -103,7 +103,7 @@ def read_answer(done: Finished, expected_id: str) -> Submitted | Refused:
     said = _reason(done.stderr)
     if _ALREADY_THERE.search(said):
         raise Fault("a job of this name is already there", said, retryable=True)
-    if done.exit_code == _USAGE_ERROR or _FOR_GOOD.search(said):
+    if done.exit_code == _USAGE_ERROR or _FOR_GOOD.search(said) or said.startswith("bwrap: "):
         return Refused(said)
     raise Fault("Iris could not take the job", f"exit {done.exit_code}: {said}", retryable=True)
 

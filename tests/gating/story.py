@@ -112,6 +112,15 @@ class Story:
         self.tell(PreflightPassed(self.run.id))
         self.gate_to_ferrying(1)
 
+    def to_submitting(self) -> None:
+        self.say(Assess())
+        self.assessed()
+        self.say(Go())
+        self.tell(Prepared(self.run.id))
+        self.tell(PreflightPassed(self.run.id))
+        self.tell(BaselineFound(self.run.id, 1, baseline()))
+        self.tell(SlotGranted(self.run.id, 1, 1))
+
     def gate_to_ferrying(self, gate: int) -> None:
         self.tell(BaselineFound(self.run.id, gate, baseline()))
         self.tell(SlotGranted(self.run.id, gate, 1))

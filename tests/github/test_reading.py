@@ -242,8 +242,10 @@ def test_repository_has_a_name_that_fits_a_path(name: str) -> None:
         RepoRef(1, name)
 
 
-def test_marker_opens_the_body_or_stands_alone_on_a_line() -> None:
+def test_marker_opens_the_body_or_is_its_last_line() -> None:
     assert Marker("<!-- m -->").marks("<!-- m -->\nrest")
     assert not Marker("<!-- m -->").marks(" <!-- m -->")
-    assert Marker("<!-- m -->", opens=False).marks("title\r\n <!-- m --> \r\nrest")
+    assert Marker("<!-- m -->", opens=False).marks("title\r\n <!-- m --> \r\n")
+    # A program's output that the bot quotes can hold any line, but never the last one.
+    assert not Marker("<!-- m -->", opens=False).marks("```\n<!-- m -->\n```")
     assert not Marker("<!-- m -->", opens=False).marks("title <!-- m -->")
