@@ -16,6 +16,8 @@ from demo.scene import LOOK_EVERY_SECONDS, Scene, SceneFailed, open_scratch, sce
 VERDICT_WITHIN_SECONDS = 600.0
 _STAGE_STATES = {"waiting", "running", "done", "failed"}
 _started = time.monotonic()
+# Pull requests whose verdict was shown: from then on Ctrl-C is the ordinary end.
+_over: list[int] = []
 
 
 def say(text: str) -> None:
@@ -47,7 +49,8 @@ async def _follow(stage: Scene, number: int) -> None:
 
 
 def _is_final(body: str) -> bool:
-    return "**Verdict:**" in body or "halted" in body.partition("\n\n")[0] or "stuck" in body.partition("\n\n")[0]
+    """A verdict, or one of the ends without one: those have no status any more."""
+    return "**Verdict:**" in body or (bool(body) and "**Status:**" not in body)
 
 
 def _progress(body: str) -> str:
@@ -64,9 +67,18 @@ def _indented(text: str) -> str:
 
 
 async def demo(scratch: Path, slow: str | None, once: bool) -> int:
-    stop = asyncio.Event()
+    """The whole play; Ctrl-C ends it at any moment, and everything that was started with it."""
+    playing = asyncio.ensure_future(_perform(scratch, slow, once))
     for signum in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(signum, stop.set)
+        asyncio.get_running_loop().add_signal_handler(signum, playing.cancel)
+    try:
+        return await playing
+    except asyncio.CancelledError:
+        say("stopped")
+        return 0 if _over else 130
+
+
+async def _perform(scratch: Path, slow: str | None, once: bool) -> int:
     say("starting a local Iris cluster, a simulated GitHub and the bot")
     async with scene(scratch) as stage:
         say(f"Iris at {stage.cluster.url}; running the scheduled ferry on main, for the baseline")
@@ -80,8 +92,9 @@ async def demo(scratch: Path, slow: str | None, once: bool) -> int:
             say("GitHub's schemas object to:\n" + "\n".join(violations))
             return 1
         if not once:
+            _over.append(number)
             say(f"read it as GitHub shows it, and answer there: {stage.page(number)}  (Ctrl-C ends the demo)")
-            await stop.wait()
+            await asyncio.Event().wait()
         return 0 if "**Verdict:**" in verdict else 1
 
 

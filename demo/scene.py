@@ -44,6 +44,7 @@ SENTINEL = "<!-- zephyr-perf-gate -->"
 SECRET = "demo-webhook-secret"  # noqa: S105  # of a GitHub that lives as long as the demo
 LOOK_EVERY_SECONDS = 1.0
 START_WITHIN_SECONDS = 30.0
+STOP_WITHIN_SECONDS = 20.0
 
 
 class SceneFailed(RuntimeError):
@@ -82,7 +83,7 @@ class Bot:
         raise SceneFailed(f"perf-gate serve ended at once:\n{tail(self.log)}")
 
     async def kill(self) -> None:
-        """SIGKILL to it and its children, as when the machine goes: nothing of it can tidy up."""
+        """SIGKILL, as when the machine goes: nothing of it can tidy up."""
         await self._end(signal.SIGKILL)
 
     async def stop(self) -> None:
@@ -93,11 +94,7 @@ class Bot:
         if process is None or process.returncode is not None:
             return
         os.killpg(process.pid, signum)
-        try:
-            await asyncio.wait_for(process.wait(), 20)
-        except TimeoutError:
-            process.kill()
-            await process.wait()
+        await _gone(process)
 
 
 @dataclass
@@ -258,7 +255,16 @@ async def _simulator(scratch: Path) -> AsyncIterator[Mapping[str, str]]:
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGINT)
-            await process.wait()
+            await _gone(process)
+
+
+async def _gone(process: asyncio.subprocess.Process) -> None:
+    """Wait for its end, and insist after a while."""
+    try:
+        await asyncio.wait_for(process.wait(), STOP_WITHIN_SECONDS)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 def tail(log: Path, lines: int = 20) -> str:
