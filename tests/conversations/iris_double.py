@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import stat
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ class IrisDouble:
         self.refuse = ""
         self.lose_answers = 0
         self.silent = False
+        self.stops_lost = 0
         self.terminated: list[str] = []
         self.command = folder / "iris" / "bin" / "iris"
         self.command.parent.mkdir(parents=True)
@@ -106,12 +107,12 @@ class IrisDouble:
 
     def finish(
         self,
+        stages: Mapping[str, float],
         *,
         state: str = "SUCCEEDED",
         error: str = "",
         preemptions: int = 0,
         workers_died: str = "",
-        **stages: float,
     ) -> None:
         """The last job ends after its stages, which took so many seconds; the ferry leaves its status file."""
         self.start(**stages)
@@ -172,9 +173,13 @@ class IrisDouble:
         return web.json_response({"tasks": [task(row) for row in rows]})
 
     async def _terminate(self, request: web.Request) -> web.Response:
+        if self.stops_lost:
+            self.stops_lost -= 1
+            raise web.HTTPServiceUnavailable(text="no healthy upstream")
         job = self.jobs[(await request.json())["jobId"]]
         self.terminated.append(job.id)
-        job.state, job.error = "JOB_STATE_KILLED", "Terminated by user"
+        if not job.finished:
+            job.state, job.error = "JOB_STATE_KILLED", "Terminated by user"
         return web.json_response({})
 
     async def _no_logs(self, request: web.Request) -> web.Response:

@@ -147,7 +147,8 @@ class World:
         self, *, state: str = "SUCCEEDED", error: str = "", preemptions: int = 0, workers_died: str = "", **took: float
     ) -> None:
         """The last ferry ends, its steps as long as the baseline's but for `took`; the bot notices and is done."""
-        self.iris.finish(state=state, error=error, preemptions=preemptions, workers_died=workers_died, **STAGES | took)
+        stages = STAGES | took
+        self.iris.finish(stages, state=state, error=error, preemptions=preemptions, workers_died=workers_died)
         await self.live_through(timedelta(minutes=15))
 
     # ---- what the bot said
