@@ -18,6 +18,7 @@ from bot import logs
 from bot.checkout.trees import Trees
 from bot.config.settings import Settings
 from bot.effects.context import Rooms
+from bot.effects.prepare import sweep_trees
 from bot.effects.registry import LANES, policies
 from bot.engine.clock import SystemClock
 from bot.engine.port import Clock
@@ -69,6 +70,7 @@ async def open_app(settings: Settings, clock: Clock | None = None, random: Rando
         async with SqliteEngine.open(
             settings.state_dir / "perf-gate.db", machine, policies(rooms), LANES, clock, random or SystemRandom()
         ) as engine:
+            await _sweep(engine, rooms)
             yield App(engine, rooms, _web(settings, engine))
 
 
@@ -89,6 +91,18 @@ def _iris_settings(settings: Settings) -> IrisSettings:
         user=settings.iris_user,
         pass_env=settings.pass_env,
     )
+
+
+async def _sweep(engine: GateEngine, rooms: Rooms) -> None:
+    """A live run always has something open in the engine; trees of any other are left-overs of a crash."""
+    overview = await engine.overview()
+    effects, timers = {view.key for view in overview.effects}, {view.key for view in overview.timers}
+    slots, stalled = {view.key for view in overview.slots}, {view.key for view in overview.stalled}
+    keys = effects | timers | slots | stalled
+    states = [await engine.read(key) for key in keys]
+    live = [pr.run.id for pr in states if pr is not None and pr.run is not None and not pr.run.state.ended]
+    if removed := await sweep_trees(rooms, live):
+        _log.info("removed trees that a crash left behind", extra={"trees": removed})
 
 
 def _web(settings: Settings, engine: GateEngine) -> web.Application:

@@ -193,7 +193,3 @@ class RepositoryConfig(Strict):
         if absent := [n for n in self.ladder if n not in self.gates]:
             raise ValueError(f"ladder names gate {absent[0]}, but there is no [gates.{absent[0]}] table")
         return self
-
-    def climb(self, max_gate: int) -> tuple[GateNumber, ...]:
-        """The gates a run with this ceiling goes through; the first gate always runs."""
-        return tuple(n for n in self.ladder if n <= max_gate) or self.ladder[:1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from bot.checkout.refusals import Refusal
 from bot.effects.context import Context, Rooms, config_of, current, place_of, unless_revoked
 from bot.engine.port import Effect, Outcome
@@ -74,6 +76,11 @@ def _told(run_id: str, outcome: sandboxed.Verdict) -> Event:
 async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     await remove_trees(rooms, str(effect.payload["run_id"]))
     return Outcome()
+
+
+async def sweep_trees(rooms: Rooms, live: Iterable[str]) -> list[str]:
+    """Remove the trees of every run that is not in `live` (run ids): what a crash left behind. Their names."""
+    return await rooms.trees.sweep({tree_name(run_id, which) for run_id in live for which in (WORK, PRISTINE, TRUSTED)})
 
 
 async def remove_trees(rooms: Rooms, run_id: str) -> None:
