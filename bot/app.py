@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -49,7 +49,12 @@ class App:
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, clock: Clock | None = None, random: Random | None = None) -> AsyncIterator[App]:
+async def open_app(
+    settings: Settings,
+    clock: Clock | None = None,
+    random: Random | None = None,
+    wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> AsyncIterator[App]:
     """Open database and adapters; leaving closes them. Raises CannotStart or Fault with a sentence for the operator."""
     clock = clock or SystemClock()
     cage = Cage(settings.sandbox_tools)
@@ -62,6 +67,7 @@ async def open_app(settings: Settings, clock: Clock | None = None, random: Rando
             settings.private_key.get_secret_value(),
             clock.now,
             write_spacing=timedelta(seconds=settings.write_spacing),
+            wait=wait,
         ) as github,
         Iris.open(_iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
     ):

@@ -37,7 +37,8 @@ class ConfigError:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         hint = f" Allowed keys here: {', '.join(self.allowed)}." if self.allowed else ""
-        return f"{where}: {self.key}: {self.problem}.{hint}" if self.key else f"{where}: {self.problem}.{hint}"
+        problem = self.problem if self.problem.endswith("?") else f"{self.problem}."
+        return f"{where}: {self.key}: {problem}{hint}" if self.key else f"{where}: {problem}{hint}"
 
 
 class BadConfig(Exception):

@@ -248,7 +248,7 @@ async def world(
             iris_controller_url=iris.url,
             status_prefix=str(tmp_path / "status"),
         )
-        async with open_app(settings, clock, Random(7)) as bot:
+        async with open_app(settings, clock, Random(7), wait=at_once) as bot:
             acting = asyncio.create_task(bot.engine.run())
             door = TestServer(bot.web)
             await door.start_server()
@@ -265,6 +265,10 @@ async def world(
                 acting.cancel()
                 with suppress(asyncio.CancelledError):
                     await acting
+
+
+async def at_once(seconds: float) -> None:
+    """The client's short waits between two tries: no test lives through them."""
 
 
 @cache
