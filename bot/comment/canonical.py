@@ -31,10 +31,10 @@ def render(pr: PullRequest, now: datetime) -> str:
     if run is None:
         raise ValueError("a pull request without a run has no canonical comment")
     sections = _of(run, now)
-    first = Section(f"{SENTINEL}\n{sections[0].body}")
+    first = Section(f"{SENTINEL}\n{sections[0].body}", stays=True)
     if run.state is RunState.waived:
         return first.body
-    return join([first, *sections[1:], Section(_earlier_runs(pr))]) + "\n"
+    return join([first, Section(_closed(pr, run)), *sections[1:], Section(_earlier_runs(pr))]) + "\n"
 
 
 def _of(run: Run, now: datetime) -> list[Section]:
@@ -43,6 +43,14 @@ def _of(run: Run, now: datetime) -> list[Section]:
     if run.state in _JUDGED and gate is not None and attempt is not None and judgement is not None:
         return verdict_comment(run, gate, attempt, judgement, now)
     return end_comment(run, now) if run.state.ended else progress_comment(run, now)
+
+
+def _closed(pr: PullRequest, run: Run) -> str:
+    """A ferry that is out when its pull request closes goes on (DESIGN "Trust"): whoever pays for it can stop it."""
+    if pr.is_open or run.state.ended:
+        return ""
+    offer = " `@perf-gate stop` ends it." if run.state.has_live_ferry else ""
+    return f"> ⚠ The pull request is closed: this ferry goes on to its verdict, and nothing new is submitted.{offer}"
 
 
 def _earlier_runs(pr: PullRequest) -> str:

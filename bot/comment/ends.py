@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bot.comment.limits import Section
 from bot.comment.markdown import block, code
-from bot.comment.sentences import baseline_line, gate_title, head_moved, mention, sentence, sha
+from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, mention, sentence, sha
 from bot.comment.verdict import assessment_section, earlier_gate, raw_report, thresholds_of
 from bot.gating.model import Run
 from bot.gating.states import RunState
@@ -20,9 +20,7 @@ def end_comment(run: Run, now: datetime) -> list[Section]:
     if run.state is RunState.out_of_scope:
         return _out_of_scope(run)
     if run.state is RunState.stopped:
-        judged = [earlier_gate(run, gate, thresholds_of(run)) for gate in run.gates if gate.judgement is not None]
-        top = _top(run, "stopped", "`@perf-gate retry` starts a new run.")
-        return [Section(top), Section(head_moved(run)), *judged]
+        return _stopped(run, now)
     return _stuck(run, now)
 
 
@@ -41,10 +39,20 @@ def _halted(run: Run) -> list[Section]:
         "Fix the failing tests and the gate will re-run.",
     ]
     failed = run.failed_command
-    shown = ""
+    shown = f"{mention(run.asked_by)}: the commit has to be mended first."
     if failed is not None:
-        shown = f"{code(failed.command)} ended with exit code {failed.exit_code}:\n\n{block(failed.tail[-4000:])}"
+        shown = (
+            f"{mention(run.asked_by)}: {code(failed.command)} ended with exit code {failed.exit_code}; "
+            f"it printed last:\n\n{block(failed.tail[-4000:])}"
+        )
     return [Section("\n".join(lines)), Section(head_moved(run)), Section(shown), Section(assessment_section(run))]
+
+
+def _stopped(run: Run, now: datetime) -> list[Section]:
+    """A gate that came to a verdict before keeps it; a ferry that was out is named, so that it can be found."""
+    judged = [earlier_gate(run, gate, thresholds_of(run), now) for gate in run.gates if gate.judgement is not None]
+    top = _top(run, "stopped", "nothing more happens; `@perf-gate retry` starts a new run.")
+    return [Section(top), Section(head_moved(run)), Section(_ferry(run)), Section(assessment_section(run)), *judged]
 
 
 def _out_of_scope(run: Run) -> list[Section]:
@@ -61,29 +69,31 @@ def _stuck(run: Run, now: datetime) -> list[Section]:
     if gate is not None and gate.baseline is not None:
         top += f"\n{baseline_line(gate.baseline, now)}"
     attempt = run.attempt
-    ferry = ""
-    if attempt is not None and attempt.job_id:
-        ferry = f"Iris job {code(attempt.job_id)}: {sentence(attempt.ferry_state or 'submitted', 60)}"
-        if attempt.error:
-            ferry += f"\n\n{block(attempt.error[:2000])}"
-    earlier = [earlier_gate(run, before, thresholds_of(run)) for before in run.gates[:-1]]
+    earlier = [earlier_gate(run, before, thresholds_of(run), now) for before in run.gates[:-1]]
     raw = raw_report(attempt) if attempt is not None else Section("")
     return [
         Section(top),
         Section(head_moved(run)),
-        Section(ferry),
+        Section(_ferry(run)),
         Section(assessment_section(run)),
         *earlier,
         raw,
     ]
 
 
+def _ferry(run: Run) -> str:
+    attempt = run.attempt
+    if attempt is None or not attempt.job_id:
+        return ""
+    ferry = f"Iris job {code(attempt.job_id)}: {sentence(attempt.ferry_state or 'submitted', 60)}"
+    return f"{ferry}\n\n{block(attempt.error[:2000])}" if attempt.error else ferry
+
+
 def _top(run: Run, what: str, following: str) -> str:
     gate = f", at {gate_title(run.plan_of(run.gate.number))}" if run.gate else ""
     lines = [f"🤖 ## Zephyr perf gate — {what}{gate}"]
     if run.reason:
-        lines.append(f"**Why:** {sentence(run.reason)}")
-    lines.append(f"**Next:** {following}")
-    if run.head_sha:
-        lines.append(f"**Commit:** {sha(run.head_sha)}")
-    return "\n".join(lines)
+        # A configuration has an error a line.
+        lines.append(f"**Why:** {sentence('; '.join(run.reason.splitlines()))}")
+    lines += [f"**Next:** {following}", commit_line(run)]
+    return "\n".join(line for line in lines if line)

@@ -36,7 +36,10 @@ def about(span: timedelta) -> str:
     minutes = max(0, int(span.total_seconds() // 60))
     if minutes >= 2 * 24 * 60:
         return f"{minutes // (24 * 60)} d"
-    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    if not hours:
+        return f"{rest} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 def age_in_days(then: datetime, now: datetime) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.comment.limits import Section
 from bot.comment.markdown import code, table, text
 from bot.comment.numbers import NOTHING, duration
-from bot.comment.sentences import baseline_line, gate_title, head_moved, moment, sentence, sha, stale_warning
+from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, moment, sentence, stale_warning
 from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
 from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.states import RunState
@@ -25,6 +25,7 @@ _DOING: Mapping[RunState, str] = {
     RunState.ferrying: "watching the ferry",
     RunState.collecting: "collecting the ferry's perf report",
     RunState.comparing: "comparing the two reports",
+    RunState.awaiting_escalation: "waiting for `@perf-gate continue` after a warning",
 }
 _STAGE = {"waiting": "waiting", "running": "running", "done": "done", "failed": "failed"}
 
@@ -37,9 +38,7 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
         f"**Status:** {_DOING[run.state]}, since {moment(run.since)}",
         f"**Next:** {_next(run)}",
     ]
-    if run.head_sha:
-        ceiling = f", up to max_gate={run.max_gate}" if run.max_gate else ""
-        lines.append(f"**Commit:** {sha(run.head_sha)}{ceiling}")
+    lines.append(commit_line(run))
     if gate is not None and gate.baseline is not None:
         lines.append(baseline_line(gate.baseline, now))
         lines.append(stale_warning(gate.baseline, run.plan_of(gate.number), now))
@@ -49,7 +48,7 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
         Section(head_moved(run)),
         Section(_stages(gate)),
         Section(assessment_section(run) if asked else ""),
-        *(earlier_gate(run, earlier, thresholds_of(run)) for earlier in run.gates[:-1]),
+        *(earlier_gate(run, earlier, thresholds_of(run), now) for earlier in run.gates[:-1]),
     ]
 
 

@@ -6,16 +6,19 @@ It opens with the lines of seed 002, step 1a; table, evidence and what `go` enta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from bot.assessment.model import Assessment
 from bot.comment.limits import Section, join
-from bot.comment.markdown import code, details, text
+from bot.comment.markdown import code, details, length, text
 from bot.comment.sentences import gate_title, mention, sentence, sha
 from bot.comment.tables import assessment_table
 from bot.gating.model import PullRequest, Run
 
 _MOST_FILES = 30
 _MOST_EVIDENCE = 100
+# Characters of the list that opens the question; even names made of nothing but escapes leave room for the rest.
+_MOST_OPENING = 16_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +36,23 @@ def question(pr: PullRequest) -> Question:
         raise ValueError("only an assessed run has a question")
     marker = f"<!-- perf-gate:question {run.id} -->"
     sections = [
-        Section(_opening(run, run.assessment)),
-        Section(_how_to_answer(run)),
+        Section(_opening(run, run.assessment), stays=True),
+        Section(_how_to_answer(run), stays=True),
         Section(assessment_table(run.assessment)),
         Section(_evidence(run.assessment), cut="The evidence is too long for a comment and was cut."),
         Section(_outside(run.assessment)),
-        Section(_what_go_entails(run)),
-        Section(marker),
+        Section(_what_go_entails(run), stays=True),
+        Section(marker, stays=True),
     ]
     return Question(join(sections), marker)
 
 
 def _opening(run: Run, assessment: Assessment) -> str:
-    files = [f"- {code(path)}: {text(answers.summary, 200)}" for path, answers in assessment.per_file.items()]
-    if len(files) > _MOST_FILES:
-        files = [*files[:_MOST_FILES], f"- … and {len(files) - _MOST_FILES} more"]
+    every = [f"- {code(path)}: {text(answers.summary, 200)}" for path, answers in assessment.per_file.items()]
+    files = [line for line, end in zip(every, accumulate(map(length, every)), strict=True) if end <= _MOST_OPENING]
+    files = files[:_MOST_FILES]
+    if len(every) > len(files):
+        files.append(f"- … and {len(every) - len(files)} more")
     requested = run.requested is not None and run.requested != assessment.max_gate
     asked = f" (as {code(run.asked_by)} asked; the diff alone: {assessment.max_gate})" if requested else ""
     lines = [
@@ -65,12 +70,14 @@ def _opening(run: Run, assessment: Assessment) -> str:
 def _how_to_answer(run: Run) -> str:
     waive, judged = "", run.assessment.max_gate if run.assessment and run.assessment.in_scope else "1"
     if run.proposed == "skip":
-        waive = " A person other than the author must say so: nothing will be measured."
+        waive = " Nothing would be measured, so a person other than the author must say so."
     elif judged != "skip" and run.proposed < judged:
-        waive = " It is less than the diff asks for, so a person other than the author must say so."
+        waive = (
+            f" max_gate={run.proposed} is less than the diff asks for, so a person other than the author must say so."
+        )
     return (
-        f'{mention(run.asked_by)}: reply "go" to run {sha(run.head_sha)}, or override with '
-        f'"max_gate=<skip|1|2|3>" and a reason.{waive}'
+        'Reply "go" to run, or override with "max_gate=<skip|1|2|3>".\n'
+        f"{mention(run.asked_by)}: the answer holds for commit {sha(run.head_sha)}; a reason after it is kept.{waive}"
     )
 
 
@@ -79,7 +86,6 @@ def _evidence(assessment: Assessment) -> str:
         f"- {code(path)}: {text(line, 300)}"
         for path, answers in assessment.per_file.items()
         for line in answers.evidence
-        if not answers.trivial
     ]
     if not lines:
         return ""
@@ -94,7 +100,9 @@ def _outside(assessment: Assessment) -> str:
         parts.append(f"⚠ Flagged, not gated by itself: {flagged}. Is a run wanted for it?")
     if assessment.out_of_scope:
         rows = [f"- {code(path)}: {text(why, 200)}" for path, why in list(assessment.out_of_scope.items())[:20]]
-        parts.append(details(f"{len(assessment.out_of_scope)} changed files out of scope", "\n".join(rows)))
+        count = len(assessment.out_of_scope)
+        rows += [f"- … and {count - 20} more"] if count > 20 else []
+        parts.append(details(f"{count} changed file{'' if count == 1 else 's'} out of scope", "\n".join(rows)))
     return "\n\n".join(parts)
 
 
@@ -113,7 +121,7 @@ def _what_go_entails(run: Run) -> str:
             "⚠ **This is a fork:** `go` hands the cluster's worker identity and HF_TOKEN to its code. "
             "Read the diff first."
         )
-    return " ".join(lines)
+    return "\n".join(lines)
 
 
 def _span(seconds: float) -> str:

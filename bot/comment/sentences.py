@@ -46,6 +46,14 @@ def moment(when: datetime) -> str:
     return when.strftime("%Y-%m-%d %H:%M UTC")
 
 
+def commit_line(run: Run) -> str:
+    """The commit that is measured, and how far it may climb."""
+    if not run.head_sha:
+        return ""
+    ceiling = f", up to max_gate={run.max_gate}" if run.max_gate else ""
+    return f"**Commit:** {sha(run.head_sha)}{ceiling}"
+
+
 def gate_title(plan: GatePlan) -> str:
     return f"Gate {plan.number} ({text(plan.name, 60)})"
 

@@ -44,6 +44,12 @@ def problem_lines(judgement: Judgement) -> list[str]:
         lines.append(f"**Why:** {sentences(judgement.reasons)}")
     if judgement.warns and judgement.verdict in ("fail", "warn", "inconclusive"):
         lines.append(f"**Warns:** {sentences(judgement.warns)}")
+    if vanished := [
+        name for name, row in judgement.stages.items() if row.baseline is not None and row.treatment is None
+    ]:
+        more = f" and {len(vanished) - 5} more" if len(vanished) > 5 else ""
+        names = ", ".join(code(name, 60) for name in vanished[:5])
+        lines.append(f"⚠ **Only in the baseline:** {names}{more}. The treatment may have done less work.")
     return lines
 
 
@@ -94,7 +100,9 @@ def stage_timings(judgement: Judgement, thresholds: Thresholds) -> str:
     if not rows:
         return ""
     header = ["Stage", "Baseline", "Treatment", "Δ", "Verdict"]
-    return "### Stage timings\n\n" + table(header, rows, budget=8_000, more="stages")
+    # Where there is no room for all, the stages that made the verdict are shown.
+    telling = {index for index, row in enumerate(judgement.stages.values()) if row.verdict in ("warn", "fail")}
+    return "### Stage timings\n\n" + table(header, rows, budget=8_000, more="stages", foremost=telling)
 
 
 def infra(baseline: PerfReport | None, treatment: PerfReport | None) -> str:
@@ -119,7 +127,8 @@ def remarks(judgement: Judgement) -> str:
     if judgement.flags:
         parts.append("### Flags\n\n" + bullets([text(flag, 400) for flag in judgement.flags], most=10))
     if judgement.footnotes:
-        parts.append(bullets([text(note, 400) for note in judgement.footnotes], most=12))
+        # A line between, else both lists would be one.
+        parts.append("Notes to the tables:\n" + bullets([text(note, 400) for note in judgement.footnotes], most=12))
     return "\n\n".join(parts)
 
 

@@ -5,9 +5,18 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot.comment.limits import Section
-from bot.comment.markdown import block, code, details, text
+from bot.comment.markdown import block, code, details, text, title
 from bot.comment.numbers import about
-from bot.comment.sentences import baseline_line, gate_title, head_moved, own_limits, sentence, stale_warning
+from bot.comment.sentences import (
+    baseline_line,
+    commit_line,
+    gate_title,
+    head_moved,
+    mention,
+    own_limits,
+    sentence,
+    stale_warning,
+)
 from bot.comment.tables import (
     HEADLINES,
     assessment_table,
@@ -18,7 +27,7 @@ from bot.comment.tables import (
     stage_timings,
 )
 from bot.config.schema import RepositoryConfig, Thresholds
-from bot.gating.model import Attempt, Baseline, GatePlan, GateRun, Run
+from bot.gating.model import Attempt, Baseline, GateRun, Run
 from bot.gating.states import RunState
 from bot.verdict.model import Judgement
 from bot.verdict.report import PerfReport, parse_report
@@ -31,18 +40,19 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
     """Everything about the deciding gate; `judgement` is its attempt's."""
     plan, thresholds = run.plan_of(gate.number), thresholds_of(run)
     lines = [f"🤖 ## Zephyr perf gate — {gate_title(plan)}", f"**Verdict:** {HEADLINES[judgement.verdict]}"]
-    lines.append(f"**Next:** {_next(run, judgement)}")
+    lines.append(f"**Next:** {mention(run.asked_by)}: {_next(run, judgement)}")
     if gate.baseline is not None:
         lines += [baseline_line(gate.baseline, now), *problem_lines(judgement)]
         lines.append(stale_warning(gate.baseline, plan, now))
+    lines.append(commit_line(run))
     return [
         Section("\n".join(line for line in lines if line)),
         Section(head_moved(run)),
+        Section(_ferry_trouble(attempt)),
         Section(assessment_section(run)),
         *(Section(part) for part in _tables(gate.baseline, attempt, judgement, thresholds)),
-        Section(_ferry_trouble(attempt)),
         Section(own_limits(thresholds)),
-        *(earlier_gate(run, earlier, thresholds) for earlier in run.gates[:-1]),
+        *(earlier_gate(run, earlier, thresholds, now) for earlier in run.gates[:-1]),
         raw_report(attempt),
     ]
 
@@ -68,11 +78,12 @@ def assessment_section(run: Run) -> str:
 
 def _next(run: Run, judgement: Judgement) -> str:
     if run.state is RunState.awaiting_escalation:
-        return "`@perf-gate continue` climbs to the next gate; without it the warning stands after 7 days."
+        return "`@perf-gate continue` climbs to the next gate; otherwise the warning stands after 7 days."
     if run.reason and judgement.verdict in ("pass", "warn"):
-        return f"nothing: {sentence(run.reason, 300)}."
+        stands = "nothing to do" if judgement.verdict == "pass" else "the warning stands"
+        return f"{stands}: {sentence(run.reason, 300)}."
     if judgement.verdict == "pass":
-        return "nothing; the gates that were asked for have passed."
+        return "nothing to do; the gates that were asked for have passed."
     if judgement.verdict == "warn":
         return "a reviewer decides; `@perf-gate retry` measures again."
     if judgement.verdict == "inconclusive":
@@ -110,21 +121,23 @@ def _queue_wait(attempt: Attempt) -> str:
 def _ferry_trouble(attempt: Attempt) -> str:
     if not attempt.error:
         return ""
-    return f"The ferry ended {text(attempt.ferry_state)}; Iris says:\n\n{block(attempt.error[:2000])}"
+    return f"The treatment ferry ended {text(attempt.ferry_state)}; Iris says:\n\n{block(attempt.error[:2000])}"
 
 
-def earlier_gate(run: Run, gate: GateRun, thresholds: Thresholds) -> Section:
+def earlier_gate(run: Run, gate: GateRun, thresholds: Thresholds, now: datetime) -> Section:
     """A gate climbed before, folded: its verdict in the summary, its tables inside."""
     attempt, judgement = gate.attempt, gate.judgement
     if attempt is None or judgement is None:
         return Section("")
-    title = f"{gate_title(_plan(run, gate))}: {HEADLINES[judgement.verdict]}"
-    body = "\n\n".join(part for part in _tables(gate.baseline, attempt, judgement, thresholds) if part)
-    return Section(details(title, body), cut=f"{title} (its tables were cut for length)")
-
-
-def _plan(run: Run, gate: GateRun) -> GatePlan:
-    return run.plan_of(gate.number)
+    plan, verdict = run.plan_of(gate.number), HEADLINES[judgement.verdict]
+    compared_with = [baseline_line(gate.baseline, now)] if gate.baseline is not None else []
+    parts = [
+        "\n".join([*compared_with, *problem_lines(judgement)]),
+        *_tables(gate.baseline, attempt, judgement, thresholds),
+    ]
+    body = "\n\n".join(part for part in parts if part)
+    folded = details(f"Gate {plan.number} ({title(plan.name, 60)}): {verdict}", body)
+    return Section(folded, cut=f"{gate_title(plan)}: {verdict} (its tables were cut for length)")
 
 
 def raw_report(attempt: Attempt) -> Section:

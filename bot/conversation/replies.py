@@ -74,7 +74,8 @@ def no_run() -> str:
 
 
 def status(state: str, head_sha: str) -> str:
-    return f"The run for {short(head_sha)} is {state_read_aloud(state)}; the perf gate comment has the details."
+    now = f"is {state_read_aloud(state)}" if state in _READS_ALOUD else f"has ended: {state_read_aloud(state)}"
+    return f"The run for {short(head_sha)} {now}; the perf gate comment has the details."
 
 
 def already(state: str, head_sha: str) -> str:
@@ -97,8 +98,10 @@ def asked_anew(head: str) -> str:
 
 
 def base_changed(shown: str, base: str) -> str:
+    # A backtick, which a branch may have in its name, would end the span and let the rest of the name act.
+    before, after = shown.replace("`", "'"), base.replace("`", "'")
     return (
-        f"The question was about merging into `{shown}`, but the base is now `{base}`. "
+        f"The question was about merging into `{before}`, but the base is now `{after}`. "
         "Nothing was run; I read the new diff and ask again."
     )
 
@@ -160,4 +163,7 @@ def nobody_answered(days: int) -> str:
 
 def _minutes(seconds: float) -> str:
     whole = round(seconds / 60)
-    return f"{whole // 60} h {whole % 60} min" if whole >= 60 else f"{whole} min"
+    hours, rest = divmod(whole, 60)
+    if not hours:
+        return f"{rest} min"
+    return f"{hours} h {rest} min" if rest else f"{hours} h"

@@ -1,0 +1,173 @@
+"""Scenes with a verdict, by the name of their golden file."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from bot.gating.model import EarlierRun, GateRun, PullRequest
+from bot.gating.states import RunState
+from tests.comment.scenes import (
+    JOB,
+    MAIN,
+    NEWER,
+    NOW,
+    attempt,
+    baseline,
+    config,
+    judged,
+    pull,
+    report,
+    slower,
+    treatment,
+)
+
+OWN = {"stage": {"warn_percent": 40, "fail_percent": 80}, "total": {"warn_percent": 40, "fail_percent": 80}}
+OOM_LOG = "worker-7 died: container exceeded its memory limit (OOMKilled)\nlast shard: normalize/0031"
+
+
+def passed() -> PullRequest:
+    after = treatment(stages=slower(0.021, "normalize"), peak_worker_memory_mb=14180)
+    return pull(RunState.passed, judged(1, report(), after))
+
+
+def after_several_gates() -> PullRequest:
+    second = judged(2, report(), treatment(gate=2, stages=slower(0.01, "minhash")))
+    third = judged(3, report(), treatment(gate=3, stages=slower(0.07, "minhash"), sum_task_wall_seconds_total=9600.0))
+    found = pull(RunState.warned, judged(1, report(), treatment()), second, third)
+    earlier = (EarlierRun("42-5199-0", RunState.halted, MAIN, NOW - timedelta(days=1)),)
+    return replace(found, earlier=earlier)
+
+
+def warned_after_waiting() -> PullRequest:
+    gate = judged(1, report(), treatment(stages=slower(0.07, "minhash"), sum_task_wall_seconds_total=9600.0))
+    return pull(RunState.warned, gate, max_gate="3", reason="nobody answered within 7 days")
+
+
+def passed_while_closed() -> PullRequest:
+    why = "the pull request is closed, so no higher gate was run"
+    return pull(RunState.passed, judged(1, report(), treatment()), is_open=False, max_gate="3", reason=why)
+
+
+def awaiting_escalation() -> PullRequest:
+    gate = judged(1, report(), treatment(stages=slower(0.07, "minhash"), sum_task_wall_seconds_total=9600.0))
+    return pull(RunState.awaiting_escalation, gate, max_gate="3")
+
+
+def failed(after: dict[str, Any], **fields: Any) -> PullRequest:
+    return pull(RunState.failed, judged(1, report(), after, **fields))
+
+
+def new_oom() -> PullRequest:
+    after = treatment(status="failed", infra={"oom": 1}, ooms=1, wall_seconds_total=None)
+    return failed(after, error=OOM_LOG)
+
+
+def inconclusive(**changes: Any) -> PullRequest:
+    return pull(RunState.inconclusive, judged(1, report(), treatment(**changes)))
+
+
+def stuck(before: dict[str, Any], after: dict[str, Any], **fields: Any) -> PullRequest:
+    gate = judged(1, before, after, **fields)
+    assert gate.judgement is not None
+    why = "the two reports cannot be compared: " + "; ".join(gate.judgement.reasons)
+    return pull(RunState.stuck, gate, reason=why)
+
+
+def failed_ferry() -> PullRequest:
+    error = "Exit code 1: ValueError: shard 3 of normalize: `id` column is missing\n  at zephyr/shuffle.py:88"
+    return stuck(report(), treatment(status="failed", failed_shards=1), error=error)
+
+
+def unreadable_report() -> PullRequest:
+    text = '{"status": "succeeded", "wall_seconds_total": "31m"}'
+    return stuck(report(), json.loads(text))
+
+
+def cached_stage() -> PullRequest:
+    after = treatment(stages={"download": 0.0}, cached_steps=["download"])
+    return pull(RunState.passed, judged(1, report(), after))
+
+
+def vanished_stage() -> PullRequest:
+    return pull(RunState.passed, judged(1, report(), treatment(stages={"fuzzy_dups": None})))
+
+
+def stale_baseline() -> PullRequest:
+    pinned = baseline(report(), age=timedelta(days=9), apart=61)
+    return pull(RunState.passed, judged(3, report(), treatment(gate=3), pinned=pinned), max_gate="3")
+
+
+def long_queue_wait() -> PullRequest:
+    waited = NOW - timedelta(hours=2) + timedelta(minutes=52)
+    return pull(RunState.passed, judged(1, report(), treatment(), started_at=waited))
+
+
+def override() -> PullRequest:
+    said = "reviewer override by rev: max_gate=1 — only `minhash` sensitivity matters"
+    return pull(RunState.passed, judged(1, report(), treatment()), override=said)
+
+
+def head_moved() -> PullRequest:
+    return pull(RunState.failed, _slow_normalize(), head_moved_to=NEWER)
+
+
+def own_thresholds() -> PullRequest:
+    limits = config(thresholds=OWN | {"preemptions_over_baseline": 9})
+    gate = judged(1, report(), treatment(stages=slower(0.22, "normalize")), limits)
+    return pull(RunState.passed, gate, settings=limits)
+
+
+def second_gate_fails() -> PullRequest:
+    after = treatment(gate=2, stages=slower(0.2, "tokenize"))
+    return pull(RunState.failed, judged(1, report(), treatment()), judged(2, report(), after))
+
+
+def stopped_while_asked_to_continue() -> PullRequest:
+    gate = judged(1, report(), treatment(stages=slower(0.07, "minhash"), sum_task_wall_seconds_total=9600.0))
+    return pull(RunState.stopped, gate, max_gate="3", reason="stopped by rev")
+
+
+def stopped_at_gate_two() -> PullRequest:
+    second = GateRun(2, baseline(report()), (attempt(2, job_id=JOB.format(gate=2), ferry_state="killed"),))
+    return pull(RunState.stopped, judged(1, report(), treatment()), second, reason="stopped by rev")
+
+
+def _slow_normalize() -> GateRun:
+    return judged(1, report(), treatment(stages=slower(0.22, "normalize")))
+
+
+JUDGED: Final = {
+    "pass": passed(),
+    "pass_while_closed": passed_while_closed(),
+    "warn_at_the_last_gate": after_several_gates(),
+    "warn_nobody_continued": warned_after_waiting(),
+    "awaiting_escalation": awaiting_escalation(),
+    "fail_stage": failed(treatment(stages=slower(0.22, "normalize"))),
+    "fail_total": failed(treatment(stages=slower(0.09), wall_seconds_total=2100.0)),
+    "fail_memory": failed(treatment(peak_worker_memory_mb=16500)),
+    "fail_new_oom": new_oom(),
+    "fail_shards": failed(treatment(failed_shards=2)),
+    "fail_infra_bucket": failed(treatment(infra={"application_failure": 3})),
+    "fail_at_gate_2": second_gate_fails(),
+    "inconclusive_preemptions": inconclusive(
+        preemption_count=5, task_state_counts={"succeeded": 42, "preempted": 5}, stages=slower(0.3, "normalize")
+    ),
+    "inconclusive_hardware_fault": inconclusive(infra={"hardware_fault": 2}),
+    "inconclusive_contention": inconclusive(stages=slower(0.07)),
+    "stuck_wrong_type": unreadable_report(),
+    "stuck_failed_ferry": failed_ferry(),
+    "stuck_equal_job_ids": stuck(report(), report()),
+    "cached_stage": cached_stage(),
+    "stage_only_in_baseline": vanished_stage(),
+    "stale_baseline": stale_baseline(),
+    "queue_wait": long_queue_wait(),
+    "reviewer_override": override(),
+    "head_moved": head_moved(),
+    "own_thresholds": own_thresholds(),
+    "stopped_while_asked": stopped_while_asked_to_continue(),
+    "stopped_at_gate_2": stopped_at_gate_two(),
+}

@@ -1,0 +1,113 @@
+"""Scenes on the way to a verdict, and of runs that ended without one, by the name of their golden file."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from bot.gating.model import FailedCommand, GateRun, PullRequest, StageProgress
+from bot.gating.states import RunState
+from tests.comment.scenes import NEWER, NOW, assessed, attempt, baseline, judged, pull, report, treatment
+
+PROGRESS = (
+    StageProgress("download", "done", 13.0),
+    StageProgress("normalize", "running", 402.0, 31, 128),
+    StageProgress("minhash", "waiting", 0.0),
+)
+
+
+def halted() -> PullRequest:
+    tail = "FAILED lib/zephyr/tests/test_shuffle.py::test_scatter - assert 3 == 4\n1 failed, 211 passed in 41.20s"
+    return pull(RunState.halted, failed_command=FailedCommand("uv run pytest lib/zephyr/tests/", 1, tail))
+
+
+def out_of_scope() -> PullRequest:
+    paths = {"docs/index.md": "documentation", "lib/zephyr/tests/test_plan.py": "tests"}
+    nothing = assessed("1", in_scope=False, rationale="no file under gate changed", per_file={}, out_of_scope=paths)
+    return pull(RunState.out_of_scope, assessment=nothing, max_gate=None, reason="no file under gate changed")
+
+
+def baseline_missing() -> PullRequest:
+    why = (
+        "`marin-canary-datakit-tier1.yaml` has no successful scheduled run on `main` whose artifact "
+        "`datakit-tier1-perf-report` can still be downloaded."
+    )
+    return pull(RunState.stuck, GateRun(1), reason=why)
+
+
+def ferry_refused() -> PullRequest:
+    gate = GateRun(1, baseline(report()), (attempt(1, job_id="", ferry_state=""),))
+    return pull(RunState.stuck, gate, reason="Iris refused the ferry: no region has 64 free cores")
+
+
+def ferry_lost() -> PullRequest:
+    second = GateRun(2, baseline(report()), (attempt(2, ferry_state="", error="coordinator is gone"),))
+    why = "Iris did not answer"
+    return pull(RunState.stuck, judged(1, report(), treatment()), second, reason=why)
+
+
+def at_gate(state: RunState, **fields: Any) -> PullRequest:
+    """Gate 1 between its baseline and its verdict."""
+    return pull(state, GateRun(1, baseline(report()), (attempt(1, **fields),)))
+
+
+def pending() -> PullRequest:
+    why = "no worker of group `cpu-eu` has 64 GB free; autoscaler is at its limit"
+    return at_gate(RunState.ferrying, ferry_state="pending", started_at=None, pending_reason=why)
+
+
+def ferrying(**fields: Any) -> PullRequest:
+    gate = GateRun(1, baseline(report()), (attempt(1, progress=PROGRESS),))
+    return pull(RunState.ferrying, gate, **fields)
+
+
+def ferrying_gate_two() -> PullRequest:
+    second = GateRun(2, baseline(report(), age=timedelta(days=3), apart=None), (attempt(2, progress=PROGRESS),))
+    return pull(RunState.ferrying, judged(1, report(), treatment()), second)
+
+
+UNJUDGED: Final = {
+    "halted": halted(),
+    "waived": pull(RunState.waived, max_gate="skip", reason="only a docstring changed; see #5100 and @ada"),
+    "stopped": pull(RunState.stopped, reason="nobody answered within 14 days", max_gate=None),
+    "out_of_scope": out_of_scope(),
+    "stuck_baseline_missing": baseline_missing(),
+    "stuck_ferry_refused": ferry_refused(),
+    "stuck_at_gate_2": ferry_lost(),
+    "stuck_before_assessment": pull(
+        RunState.stuck,
+        assessment=None,
+        max_gate=None,
+        reason=".github/perf-gate.toml, line 4: `ladderr` is no key here\nallowed: gates, ladder, scope",
+    ),
+    "progress_assessing": pull(RunState.assessing, head_sha="", assessment=None, max_gate=None),
+    "progress_awaiting_reviewer": pull(RunState.awaiting_reviewer, max_gate=None),
+    "progress_preparing": pull(RunState.preparing),
+    "progress_testing": pull(RunState.testing),
+    "progress_locating_baseline": pull(RunState.locating_baseline, GateRun(1)),
+    "progress_queued": at_gate(RunState.queued, job_id="", ferry_state=""),
+    "progress_submitting": at_gate(RunState.submitting, job_id="", ferry_state=""),
+    "progress_pending": pending(),
+    "progress_ferrying": ferrying(),
+    "progress_ferrying_moved": ferrying(head_moved_to=NEWER),
+    "progress_ferrying_closed": ferrying(is_open=False),
+    "progress_stopping": ferrying(stop_asked_by="rev", stop_requested_by="rev"),
+    "progress_gate_2": ferrying_gate_two(),
+    "progress_collecting": at_gate(RunState.collecting, ferry_state="succeeded", ended_at=NOW),
+    "progress_comparing": at_gate(RunState.comparing, ferry_state="succeeded", ended_at=NOW, report="{}"),
+}
+QUESTIONS: Final = {
+    "question": pull(RunState.awaiting_reviewer),
+    "question_fork": pull(RunState.awaiting_reviewer, is_fork=True),
+    "question_flagged": pull(
+        RunState.awaiting_reviewer,
+        assessment=assessed(flagged={"lib/fray/src/fray/job.py": "shared with Zephyr"}, out_of_scope={"a.md": "docs"}),
+    ),
+    "question_flagged_only": pull(
+        RunState.awaiting_reviewer,
+        proposed="1",
+        assessment=assessed("1", in_scope=False, per_file={}, flagged={"lib/fray/src/fray/job.py": "shared"}),
+    ),
+    "question_requested": pull(RunState.awaiting_reviewer, requested="1", proposed="1"),
+    "question_skip": pull(RunState.awaiting_reviewer, proposed="skip", assessment=assessed("skip")),
+}
