@@ -62,6 +62,7 @@ class _Envelope(msgspec.Struct):
     comment: _Comment | None = None
     issue: _Issue | None = None
     pull_request: _Pull | None = None
+    before: str = ""
 
 
 _decode = msgspec.json.Decoder(_Envelope).decode
@@ -119,7 +120,7 @@ def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | None:
         return None
     place = _place(envelope, pull.number, pull.user)
     if envelope.action == "synchronize":
-        return HeadMoved(place, pull.head.sha)
+        return HeadMoved(place, pull.head.sha, envelope.before)
     if envelope.action == "closed":
         return Closed(place, bool(pull.merged))
     if envelope.action == "reopened":

@@ -12,6 +12,9 @@ from bot.gating.events import CheckDue, Event, Expired, SlotGranted
 from bot.gating.model import Attempt, EarlierRun, GateRun, MaxGate, PullRequest, Run
 from bot.gating.states import RunState
 
+# GitHub counts writes by installation; the other lanes guard what is this machine's own.
+_WRITES = frozenset({"react", "reply", "ask", "publish"})
+
 
 class Draft:
     """Collects what a transition will hold. `run` is the current run and must exist where a method speaks of it."""
@@ -57,6 +60,17 @@ class Draft:
         self.reason = self.reason or f"{self.run.state} → {state}"
         self.change(state=state, since=self.now, **fields)
         self.publish()
+
+    def notice_head(self, head_sha: str) -> None:
+        """The head as it is now: the comment of a run of another commit says so, also after the run's end."""
+        self.set(head_sha=head_sha)
+        run = self.pr.run
+        if run is None or not run.head_sha:
+            return
+        moved_to = "" if head_sha == run.head_sha else head_sha
+        if run.head_moved_to != moved_to:
+            self.change(head_moved_to=moved_to)
+            self.publish()
 
     def change_gate(self, **fields: Any) -> None:
         gates = self.run.gates
@@ -114,7 +128,7 @@ class Draft:
                 kind=kind,
                 payload=payload,
                 scope=scope,
-                partition=str(place.installation_id),
+                partition=str(place.installation_id) if kind in _WRITES else "",
                 coalesce=coalesce,
                 due=due,
             )

@@ -27,10 +27,11 @@ class Mentioned(msgspec.Struct, frozen=True, tag=True):
 
 
 class HeadMoved(msgspec.Struct, frozen=True, tag=True):
-    """The pull request got a new head (`synchronize`, or found by looking)."""
+    """The pull request got a new head (`synchronize`, or found by looking). `before`: the head it had, where known."""
 
     place: Place
     head_sha: str
+    before: str = ""
 
 
 class Closed(msgspec.Struct, frozen=True, tag=True):

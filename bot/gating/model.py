@@ -170,13 +170,15 @@ class EarlierRun(msgspec.Struct, frozen=True):
 class PullRequest(msgspec.Struct, frozen=True):
     """The aggregate and unit of serialisation. `place` is None until the first delivery names it.
 
-    `comment_id` and `comment_digest` are the canonical comment and what was last written there; `sequence` numbers
-    effects so that their ids are unique for all time.
+    `head_before` is the head that `head_sha` replaced, as its delivery said. `comment_id` and `comment_digest` are the
+    canonical comment and what was last written there; `sequence` numbers effects so that their ids are unique for all
+    time.
     """
 
     place: Place | None = None
     is_open: bool = True
     head_sha: str = ""
+    head_before: str = ""
     run: Run | None = None
     earlier: tuple[EarlierRun, ...] = ()
     comment_id: int = 0

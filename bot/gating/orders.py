@@ -26,7 +26,8 @@ def obey(draft: Draft, event: Authorised) -> None:
     """Carry out one command, or reply why not. Every command ends in exactly one visible answer."""
     command = event.command
     draft.set(is_open=event.is_open)
-    _notice_head(draft, event.head_sha)
+    # The look-up may know of a push before its delivery comes.
+    draft.notice_head(event.head_sha)
     if not event.is_open and not isinstance(command, Stop):
         draft.reply(event.comment_id, replies.closed())
     elif isinstance(command, Assess):
@@ -41,16 +42,6 @@ def obey(draft: Draft, event: Authorised) -> None:
         _retry(draft, event)
     elif isinstance(command, Stop):
         _stop(draft, event)
-
-
-def _notice_head(draft: Draft, head_sha: str) -> None:
-    """The look-up may know of a push before its delivery comes; a run under way is marked all the same."""
-    draft.set(head_sha=head_sha)
-    run = draft.pr.run
-    asking = (RunState.assessing, RunState.awaiting_reviewer)
-    if run is not None and not run.state.ended and run.state not in asking and run.head_sha != head_sha:
-        draft.change(head_moved_to=head_sha)
-        draft.publish()
 
 
 def _assess(draft: Draft, event: Authorised) -> None:

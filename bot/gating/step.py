@@ -104,15 +104,20 @@ def _mentioned(draft: Draft, event: Mentioned) -> None:
 
 def _head_moved(draft: Draft, event: HeadMoved) -> None:
     run = draft.pr.run
-    if run is None or event.head_sha == draft.pr.head_sha:
+    if run is None or event.head_sha == draft.pr.head_sha or _came_late(draft.pr, event):
         return
-    draft.set(place=event.place, head_sha=event.head_sha)
+    draft.set(place=event.place, head_before=event.before)
     if run.state in (RunState.halted, RunState.out_of_scope):
         # The author answered a halt with a new commit: nobody should have to ask again (DESIGN "The run").
+        draft.set(head_sha=event.head_sha)
         draft.begin_run(run.asked_by, run.requested, run.requested_reason)
-    elif run.head_sha and event.head_sha != run.head_sha and not run.state.ended:
-        draft.change(head_moved_to=event.head_sha)
-        draft.publish()
+    else:
+        draft.notice_head(event.head_sha)
+
+
+def _came_late(pr: PullRequest, event: HeadMoved) -> bool:
+    """Deliveries overtake each other: this one tells of the head before the one that is known."""
+    return event.head_sha == pr.head_before and event.before != pr.head_sha
 
 
 def _closed(draft: Draft, event: Closed) -> None:

@@ -41,6 +41,34 @@ async def test_a_push_during_the_ferry_only_raises_a_banner(tmp_path: Path) -> N
         assert w.iris.submissions == 1
 
 
+async def test_a_verdict_says_when_the_head_is_no_longer_what_it_judged(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        await w.ferry_ends()
+        judged = w.pull.head_sha
+        await w.push(WORSE)
+        golden("heads/verdict_of_an_older_head", w.canonical())
+        await w.sim.move_branch(w.repository, "feature", judged, by="ada")
+        await w.settle()
+        assert "The head has moved" not in w.canonical()
+
+
+async def test_pushes_told_in_the_wrong_order_are_told_right(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        w.sim.hold_deliveries()
+        for buffer in ("2", "3"):
+            await w.sim.push(w.repository, w.pull.number, {SHUFFLE: FILES[SHUFFLE].replace("1024", buffer)})
+        await w.sim.release_deliveries(reverse=True)
+        await w.settle()
+        assert f"The head has moved to `{w.pull.head_sha[:10]}`" in w.canonical()
+        await w.sim.move_branch(w.repository, "feature", (await w.run()).head_sha, by="ada")
+        await w.settle()
+        assert "The head has moved" not in w.canonical()
+
+
 async def test_a_fix_pushed_to_a_halted_run_is_asked_about_unasked(tmp_path: Path) -> None:
     async with world(tmp_path, change="BROKEN = 4096\n") as w:
         await w.scheduled_run()

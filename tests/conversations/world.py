@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from difflib import unified_diff
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -288,4 +289,6 @@ def golden(name: str, text: str) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.rstrip() + "\n", "utf-8")
-    assert text.rstrip() + "\n" == path.read_text("utf-8")
+    wanted, got = path.read_text("utf-8"), text.rstrip() + "\n"
+    difference = "".join(unified_diff(wanted.splitlines(True), got.splitlines(True), str(path), "what was said"))
+    assert not difference, f"UPDATE_GOLDEN=1 accepts this:\n{difference}"
