@@ -10,7 +10,7 @@ from bot.conversation.commands import GRAMMAR
 _READS_ALOUD = {
     "assessing": "reading the diff",
     "awaiting_reviewer": "waiting for an answer to the question above",
-    "preparing": "checking out",
+    "preparing": "checking out the commit",
     "testing": "running lint, types and tests",
     "locating_baseline": "looking for the scheduled baseline",
     "queued": "waiting for the tier's slot",
@@ -51,7 +51,8 @@ def _who(family: str) -> str:
 
 
 def misunderstood(problem: str) -> str:
-    return f"😕 {problem[:1].upper()}{problem[1:]}. `@perf-gate help` shows what can be said."
+    end = "" if problem.endswith("?") else "."
+    return f"😕 {problem[:1].upper()}{problem[1:]}{end} `@perf-gate help` shows what can be said."
 
 
 def denied(needed: str) -> str:

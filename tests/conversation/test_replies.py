@@ -1,0 +1,113 @@
+"""Every sentence the bot says back, in one file that reads as a page."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.conversation import replies
+from bot.conversation.commands import GRAMMAR, Misunderstood, parse_comment
+from bot.gating.states import RunState
+from tests.comment.golden import golden
+from tests.comment.page import read
+
+GOLDEN = Path(__file__).parent / "golden"
+SHOWN, HEAD = "5b2f1c9d0e7a4b3c8d6e5f4a3b2c1d0e9f8a7b6c", "e07c55d1a2b3c4d5e6f708192a3b4c5d6e7f8091"
+
+
+def misunderstood(body: str) -> str:
+    said = parse_comment(body)
+    assert isinstance(said, Misunderstood)
+    return replies.misunderstood(said.problem)
+
+
+# By the function that says it; each is said in every way it can be.
+SAID: Final[dict[str, list[str]]] = {
+    "help_table": [replies.help_table()],
+    "misunderstood": [
+        misunderstood("@perf-gate gooo"),
+        misunderstood("@perf-gate max_gate=7"),
+        misunderstood("@perf-gate stop it"),
+        misunderstood("@perf-gate go now"),
+        misunderstood("@perf-gate go\n@perf-gate stop"),
+        misunderstood("@perf-gate <b>@x</b>"),
+    ],
+    "denied": [replies.denied("write"), replies.denied("maintain")],
+    "cannot_authorise": [replies.cannot_authorise("GitHub did not answer")],
+    "closed": [replies.closed()],
+    "no_run": [replies.no_run()],
+    "status": [replies.status(state, SHOWN) for state in RunState] + [replies.status("assessing", "")],
+    "already": [replies.already("ferrying", SHOWN), replies.already("assessing", "")],
+    "stale_go": [replies.stale_go(SHOWN, HEAD)],
+    "asked_anew": [replies.asked_anew(HEAD)],
+    "base_changed": [replies.base_changed("main", "release/`@ada`")],
+    "not_granted": [replies.not_granted("skip")],
+    "superseded": [replies.superseded(HEAD)],
+    "author_cannot_waive": [replies.author_cannot_waive("skip", "3")],
+    "override": [replies.override("rev", "2", "only `minhash` matters"), replies.override("rev", "1", "")],
+    "nothing_to_continue": [replies.nothing_to_continue()],
+    "nothing_to_stop": [replies.nothing_to_stop()],
+    "stopped_by": [replies.stopped_by("rev")],
+    "confirm_stop": [replies.confirm_stop(1210, 3600), replies.confirm_stop(3900, 9000)],
+    "closed_run": [replies.closed_run(merged=True), replies.closed_run(merged=False)],
+    "closed_before_climbing": [replies.closed_before_climbing()],
+    "nobody_answered": [replies.nobody_answered(14)],
+    "short": [replies.short(SHOWN), replies.short("")],
+    "state_read_aloud": [replies.state_read_aloud(state) for state in RunState],
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_is_said(name: str) -> None:
+    golden(GOLDEN / f"{name}.md", "\n\n".join(SAID[name]))
+
+
+def test_every_sentence_is_pinned_here() -> None:
+    public = {name for name, function in inspect.getmembers(replies, inspect.isfunction) if not name.startswith("_")}
+    here = {name for name in public if inspect.getmodule(getattr(replies, name)) is replies}
+    assert here == set(SAID)
+    assert {path.stem for path in GOLDEN.glob("*.md")} == set(SAID)
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_no_reply_calls_anybody_links_anywhere_or_looks_like_the_canonical_comment(name: str) -> None:
+    for said in SAID[name]:
+        page = read(said)
+        assert page.mentions == page.links == page.references == page.tags == page.hidden == []
+        assert not said.startswith("<!--")
+
+
+def test_no_reply_commands_the_bot_itself() -> None:
+    assert [said for every in SAID.values() for said in every if parse_comment(said) is not None] == []
+
+
+def test_the_help_table_has_a_row_a_command_and_at_most_three_columns() -> None:
+    page = read(replies.help_table())
+    assert page.rows == [(3, 3)] * (len(GRAMMAR) + 1)
+    assert page.loose_pipes == []
+    assert page.code[0] == "@perf-gate"
+    assert {code.split()[1] for code in page.code[1 : len(GRAMMAR)]} >= {"assess", "go", "skip", "stop", "help"}
+
+
+def test_every_state_reads_aloud() -> None:
+    assert all("_" not in replies.state_read_aloud(state) for state in RunState)
+
+
+@given(st.text(max_size=40), st.sampled_from(["`", "``", "`@octocat`", "|<b>"]))
+def test_a_branch_cannot_name_itself_out_of_its_code_span(name: str, odd: str) -> None:
+    branch = "".join(name.split()).replace("\\", "") + odd
+    page = read(replies.base_changed("main", branch or "x"))
+    assert page.mentions == page.tags == []
+
+
+@given(st.text(max_size=40))
+def test_a_misunderstood_word_does_nothing(word: str) -> None:
+    said = parse_comment(f"@perf-gate {word}")
+    if isinstance(said, Misunderstood):
+        page = read(replies.misunderstood(said.problem))
+        assert page.mentions == page.links == page.references == page.tags == page.hidden == []
