@@ -20,7 +20,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPECIAL = re.compile(r"[\\`*\[\]~$]")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "|": "&#124;"})
 # Where GitHub makes a link, a mention or a picture of plain text: the end of each match is broken off its beginning.
-_REFERENCES = re.compile(r"(@)(?=\w)|(#)(?=\w)|(gh-)(?=\d)|(:)(?=//)|(ww)(?=w\.)|(:)(?=[\w+-]+:)", re.IGNORECASE)
+# A line number between colons is no emoji.
+_REFERENCES = re.compile(
+    r"(@)(?=\w)|(#)(?=\w)|(gh-)(?=\d)|(:)(?=//)|(ww)(?=w\.)|(:)(?=(?:[\w+-]*[a-z][\w+-]*|[+-]1|100|1234):)",
+    re.IGNORECASE,
+)
 # A commit's hash in text is linked too, where it stands alone; in a code span it is not. A plain number may be one.
 _HASH = re.compile(r"(?<![\w./-])(?=\d*[a-f])([0-9a-f])(?=[0-9a-f]{6,39}(?![\w./-]))")
 _LINE_STARTS = re.compile(r"^(?:[#+=-]|\d+(?=[.)]))")
@@ -83,8 +87,10 @@ def table(
     budget: int = 12_000,
     more: str = "rows",
     foremost: Collection[int] = (),
+    unlisted: int = 0,
 ) -> str:
-    """A table of finished cells. Rows beyond `budget` characters are counted instead of shown, `foremost` ones last."""
+    """A table of finished cells. Rows beyond `budget` characters are counted instead of shown, `foremost` ones last;
+    so are `unlisted` ones, which nobody made."""
     lines = {index: _row(row) for index, row in enumerate(rows)}
     shown: set[int] = set()
     for index in sorted(lines, key=lambda index: index not in foremost):
@@ -93,8 +99,8 @@ def table(
             break
         shown.add(index)
     kept = [_row(header), "|" + "---|" * len(header), *(line for index, line in lines.items() if index in shown)]
-    if len(shown) < len(lines):
-        kept.append(_row([f"… and {len(lines) - len(shown)} more {more}", *[""] * (len(header) - 1)]))
+    if left_out := len(lines) - len(shown) + unlisted:
+        kept.append(_row([f"… and {left_out} more {more}", *[""] * (len(header) - 1)]))
     return "\n".join(kept)
 
 

@@ -6,7 +6,7 @@ It opens with the lines of seed 002, step 1a; table, evidence and what `go` enta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from bot.assessment.model import Assessment
 from bot.comment.limits import Section, join
@@ -48,11 +48,11 @@ def question(pr: PullRequest) -> Question:
 
 
 def _opening(run: Run, assessment: Assessment) -> str:
-    every = [f"- {code(path)}: {text(answers.summary, 200)}" for path, answers in assessment.per_file.items()]
+    first = islice(assessment.per_file.items(), _MOST_FILES)
+    every = [f"- {code(path)}: {text(answers.summary, 200)}" for path, answers in first]
     files = [line for line, end in zip(every, accumulate(map(length, every)), strict=True) if end <= _MOST_OPENING]
-    files = files[:_MOST_FILES]
-    if len(every) > len(files):
-        files.append(f"- … and {len(every) - len(files)} more")
+    if left_out := len(assessment.per_file) - len(files):
+        files.append(f"- … and {left_out} more")
     requested = run.requested is not None and run.requested != assessment.max_gate
     asked = f" (as {code(run.asked_by)} asked; the diff alone: {assessment.max_gate})" if requested else ""
     lines = [
@@ -82,15 +82,12 @@ def _how_to_answer(run: Run) -> str:
 
 
 def _evidence(assessment: Assessment) -> str:
-    lines = [
-        f"- {code(path)}: {text(line, 300)}"
-        for path, answers in assessment.per_file.items()
-        for line in answers.evidence
-    ]
-    if not lines:
+    found = [(path, line) for path, answers in assessment.per_file.items() for line in answers.evidence]
+    if not found:
         return ""
-    more = [f"- … and {len(lines) - _MOST_EVIDENCE} more"] if len(lines) > _MOST_EVIDENCE else []
-    return details("Evidence", "\n".join([*lines[:_MOST_EVIDENCE], *more]))
+    lines = [f"- {code(path)}: {text(line, 300)}" for path, line in found[:_MOST_EVIDENCE]]
+    more = [f"- … and {len(found) - _MOST_EVIDENCE} more"] if len(found) > _MOST_EVIDENCE else []
+    return details("Evidence", "\n".join([*lines, *more]))
 
 
 def _outside(assessment: Assessment) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from itertools import islice
 
 from bot.assessment.model import Assessment
 from bot.comment.markdown import bullets, code, plain, table, text
@@ -59,6 +60,10 @@ def sentences(items: tuple[str, ...], most: int = 8) -> str:
     return f"{shown} … and {len(items) - most} more." if len(items) > most else shown
 
 
+# Far more files than there is room for; the rest of a huge diff is only counted.
+_MOST_FILES = 250
+
+
 def assessment_table(assessment: Assessment, budget: int = 14_000) -> str:
     """The five answers of each file and its one-line summary."""
     rows = [
@@ -67,12 +72,12 @@ def assessment_table(assessment: Assessment, budget: int = 14_000) -> str:
             *map(_yes_or_no, (answers.trivial, answers.shuffle, answers.memory, answers.cpu, answers.design)),
             text(answers.summary, 200),
         ]
-        for path, answers in assessment.per_file.items()
+        for path, answers in islice(assessment.per_file.items(), _MOST_FILES)
     ]
     if not rows:
         return ""
     header = ["File", "Trivial?", "Shuffle?", "Memory?", "CPU?", "Design?", "Summary"]
-    return table(header, rows, budget=budget, more="files")
+    return table(header, rows, budget=budget, more="files", unlisted=len(assessment.per_file) - len(rows))
 
 
 def run_summary(

@@ -168,3 +168,7 @@ def test_a_run_with_hostile_json_in_its_raw_report_keeps_its_fence() -> None:
     raw = json.dumps(treatment(stages={f"```\n{SENTINEL}": 1.0}), indent=2)
     body = render(pull(RunState.passed, judged(1, report(), json.loads(raw))), NOW)
     assert list(own_lines(body)) == [SENTINEL]
+
+
+def test_a_line_number_between_colons_is_left_alone() -> None:
+    assert text("perf-gate.toml:13: unknown key") == "perf-gate.toml:13: unknown key"
