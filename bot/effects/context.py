@@ -34,6 +34,7 @@ class Rooms:
     trees: Trees
     cage: Cage
     iris: Iris
+    removing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _mirrors: dict[tuple[int, str], Mirror] = field(default_factory=dict)
 
     @property

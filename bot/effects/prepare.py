@@ -84,5 +84,7 @@ async def sweep_trees(rooms: Rooms, live: Iterable[str]) -> list[str]:
 
 
 async def remove_trees(rooms: Rooms, run_id: str) -> None:
-    for which in (WORK, PRISTINE, TRUSTED):
-        await rooms.trees.remove(tree_name(run_id, which))
+    # In turn: the clean-up of a run and the revoked preflight of the same run come at one time.
+    async with rooms.removing:
+        for which in (WORK, PRISTINE, TRUSTED):
+            await rooms.trees.remove(tree_name(run_id, which))
