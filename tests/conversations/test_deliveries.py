@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import aiohttp
-import pytest
 
 from bot.gating.states import RunState
 from bot.server.webhook import LARGEST_BODY
@@ -47,43 +46,40 @@ async def nothing_stored(w: World) -> None:
     assert w.says_nothing()
 
 
-@pytest.mark.parametrize(
-    ("status", "changes"),
-    [
-        (401, {"X_Hub_Signature_256": None}),
-        (401, {"X_Hub_Signature_256": "sha256=" + "0" * 64}),
-        (401, {"X_Hub_Signature_256": "sha1=" + "0" * 40}),
-        (400, {"X_GitHub_Event": None}),
-        (400, {"X_GitHub_Event": "../../etc"}),
-        (400, {"X_GitHub_Delivery": None}),
-        (415, {"Content_Type": None}),
-        (415, {"Content_Type": "application/x-www-form-urlencoded"}),
-        (415, {"Content_Type": "application/json; charset=utf-16"}),
-    ],
+WRONG: tuple[tuple[int, dict[str, str | None]], ...] = (
+    (401, {"X_Hub_Signature_256": None}),
+    (401, {"X_Hub_Signature_256": "sha256=" + "0" * 64}),
+    (401, {"X_Hub_Signature_256": "sha1=" + "0" * 40}),
+    (400, {"X_GitHub_Event": None}),
+    (400, {"X_GitHub_Event": "../../etc"}),
+    (400, {"X_GitHub_Delivery": None}),
+    (415, {"Content_Type": None}),
+    (415, {"Content_Type": "application/x-www-form-urlencoded"}),
+    (415, {"Content_Type": "application/json; charset=utf-16"}),
 )
-async def test_a_real_mention_with_wrong_headers_is_refused(
-    tmp_path: Path, status: int, changes: dict[str, str | None]
-) -> None:
+
+
+async def test_a_real_mention_with_wrong_headers_is_refused_and_leaves_no_trace(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         w.sim.lose_deliveries(event="issue_comment")
         await w.says("rev", "@perf-gate")
         body = mention(w).body
-        assert await knock(w, body, **changes) == status
-        await nothing_stored(w)
-        # The very same body is welcome when nothing is wrong with it: the refusal did not burn its GUID.
+        for status, changes in WRONG:
+            assert await knock(w, body, **changes) == status, changes
+            await nothing_stored(w)
+        # The very same body is welcome when nothing is wrong with it: no refusal burnt its GUID.
         assert await knock(w, body) == 202
         await w.settle()
         assert "waiting for an answer" in w.canonical()
         w.reply()
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{", b'"@perf-gate"', b"\xff\xfe", b'{"a":' * 100_000, b'{"a": "@perf-gate", "a": }']
-)
-async def test_a_signed_body_that_is_no_event_is_refused(tmp_path: Path, body: bytes) -> None:
+async def test_a_signed_body_that_is_no_event_is_refused(tmp_path: Path) -> None:
+    bodies = (b"", b"[]", b"{", b'"@perf-gate"', b"\xff\xfe", b'{"a":' * 100_000, b'{"a": "@perf-gate", "a": }')
     async with world(tmp_path) as w:
-        assert await knock(w, body) == 400
-        await nothing_stored(w)
+        for body in bodies:
+            assert await knock(w, body) == 400, body[:20]
+            await nothing_stored(w)
 
 
 async def test_a_signed_body_of_another_shape_is_kept_for_the_operator_and_answers_nobody(tmp_path: Path) -> None:
