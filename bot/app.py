@@ -23,6 +23,7 @@ from bot.effects.registry import LANES, policies
 from bot.engine.clock import SystemClock
 from bot.engine.port import Clock
 from bot.engine.sqlite.engine import SqliteEngine
+from bot.faults import Fault
 from bot.gating.deliveries import worth_keeping
 from bot.gating.events import Event
 from bot.gating.machine import GateMachine
@@ -83,8 +84,13 @@ async def open_app(
 def _make_folders(settings: Settings) -> None:
     """Caged commands run as another user, who must be able to enter the folder of their tree, but not to list it."""
     for folder in (settings.state_dir, settings.trees_dir):
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o711)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(0o711)
+        except OSError as error:
+            raise Fault(f"the folder {folder} cannot be used: {error.strerror}") from error
+    if not settings.iris_command.exists():
+        raise Fault(f"there is no iris program at {settings.iris_command}; set PERF_GATE_IRIS_COMMAND")
 
 
 def _iris_settings(settings: Settings) -> IrisSettings:

@@ -57,7 +57,11 @@ def _progress(body: str) -> str:
     """The comment in a line: what the bot does, and each stage so far."""
     status = next((line for line in body.splitlines() if line.startswith("**Status:**")), "")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines() if line.startswith("|")]
-    stages = [f"{row[0]} {row[3]} {row[2]}".rstrip(" —") for row in rows if len(row) == 4 and row[3] in _STAGE_STATES]
+    stages = [
+        f"{row[0]} {row[3]} {row[2]}".rstrip(" —")
+        for row in rows
+        if len(row) == 4 and row[3].partition(",")[0] in _STAGE_STATES
+    ]
     words = status.removeprefix("**Status:** ").partition(", since")[0]
     return " · ".join([f"perf-gate: {words}", *stages])
 
@@ -87,6 +91,7 @@ async def _perform(scratch: Path, slow: str | None, once: bool) -> int:
         number = await play(stage, slow)
         verdict = await stage.canonical(number)
         say("the canonical comment:\n\n" + verdict + "\n")
+        say(next((line for line in verdict.splitlines() if line.startswith("**Verdict:**")), "no verdict"))
         violations = await stage.sim.call("violations")
         if violations:
             say("GitHub's schemas object to:\n" + "\n".join(violations))

@@ -22,7 +22,7 @@ class Settings(BaseSettings):
 
     app_id: int = Field(gt=0, description="the App's id, on its settings page under About")
     private_key: SecretStr = Field(description="the App's private key: PEM text, or the path of the .pem file")
-    webhook_secret: SecretStr = Field(min_length=8, description="the webhook secret of the App's settings page")
+    webhook_secret: SecretStr = Field(description="the webhook secret of the App's settings page, 8 characters or more")
     repositories: Annotated[frozenset[str], NoDecode] = Field(
         min_length=1, description="the repositories served, as owner/name, separated by commas"
     )
@@ -36,8 +36,12 @@ class Settings(BaseSettings):
     write_spacing: float = Field(default=1.0, ge=0, description="seconds between two writes to GitHub")
 
     iris_command: Path = Field(default=Path(".iris/bin/iris"), description="the iris program")
-    iris_controller_url: str | None = Field(default=None, description="the Iris controller's address")
-    iris_config: Path | None = Field(default=None, description="the cluster's YAML, where no address is known")
+    iris_controller_url: str | None = Field(
+        default=None, description="the Iris controller's address; this or IRIS_CONFIG is required"
+    )
+    iris_config: Path | None = Field(
+        default=None, description="the cluster's YAML; this or IRIS_CONTROLLER_URL is required"
+    )
     iris_user: str = Field(default="perf-gate", pattern=r"^[a-z0-9_-]+$", description="the user ferries run as")
     status_prefix: str = Field(description="where ferries write their status file: gs://bucket/folder, or a path")
     pass_env: Annotated[tuple[str, ...], NoDecode] = Field(
@@ -46,7 +50,9 @@ class Settings(BaseSettings):
     sandbox_tools: Annotated[tuple[Path, ...], NoDecode] = Field(
         default=(), description="folders the preflight may read, each with a bin/, separated by colons"
     )
-    work_dir: Path | None = Field(default=None, description="where trees are made; default: state_dir/trees")
+    work_dir: Path | None = Field(
+        default=None, description="where a folder for trees is made; default: the state folder"
+    )
     log_format: str = Field(default="json", pattern="^(json|text)$", description="json or text")
 
     @field_validator("repositories", mode="before")
@@ -83,6 +89,20 @@ class Settings(BaseSettings):
         # Variables often carry the line breaks as two characters.
         return SecretStr(text.replace("\\n", "\n"))
 
+    @field_validator("webhook_secret", mode="after")
+    @classmethod
+    def _long_enough(cls, value: SecretStr) -> SecretStr:
+        if len(value.get_secret_value()) < 8:
+            raise ValueError("shorter than 8 characters")
+        return value
+
+    @field_validator("status_prefix", mode="after")
+    @classmethod
+    def _findable(cls, value: str) -> str:
+        if not value.startswith(("gs://", "/")):
+            raise ValueError("neither gs://bucket/folder nor an absolute path")
+        return value
+
     @field_validator("state_dir", "iris_command", "iris_config", "work_dir", mode="after")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
@@ -96,7 +116,8 @@ class Settings(BaseSettings):
 
     @property
     def trees_dir(self) -> Path:
-        return self.work_dir or self.state_dir / "trees"
+        """A folder of the bot's own, wherever the operator points: what is left over in it is removed at start."""
+        return (self.work_dir or self.state_dir) / "perf-gate-trees"
 
 
 class MissingSettings(Exception):
@@ -109,6 +130,10 @@ def load_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         lines = [_line(item["loc"], item["type"], str(item["msg"])) for item in error.errors()]
+        iris = (f"{PREFIX}IRIS_CONTROLLER_URL", f"{PREFIX}IRIS_CONFIG")
+        # Pydantic does not come to the rule about both while single fields are wrong.
+        if not any(map(os.environ.get, iris)) and not any(iris[0] in line for line in lines):
+            lines.append(f"  {iris[0]} or {iris[1]}: missing (how the Iris cluster is reached)")
     raise MissingSettings("perf-gate cannot start; set these environment variables:\n" + "\n".join(lines))
 
 

@@ -59,6 +59,8 @@ def test_the_key_may_be_a_file(environment: pytest.MonkeyPatch, tmp_path: Path) 
         ("IRIS_CONFIG", "marin.yaml", "set exactly one of PERF_GATE_IRIS_CONTROLLER_URL and PERF_GATE_IRIS_CONFIG"),
         ("PORT", "99999", "less than or equal to 65535"),
         ("LOG_FORMAT", "xml", "pattern"),
+        ("WEBHOOK_SECRET", "short", "shorter than 8 characters"),
+        ("STATUS_PREFIX", "status", "neither gs://bucket/folder nor an absolute path"),
     ],
 )
 def test_what_is_wrong_is_told_by_name(environment: pytest.MonkeyPatch, name: str, value: str, told: str) -> None:
@@ -69,6 +71,31 @@ def test_what_is_wrong_is_told_by_name(environment: pytest.MonkeyPatch, name: st
     assert "BEGIN" not in str(raised.value)
 
 
+def test_trees_lie_in_a_folder_of_their_own_wherever_the_operator_points(
+    environment: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    environment.setenv("PERF_GATE_WORK_DIR", str(tmp_path))
+    assert load_settings().trees_dir.parent == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [("STATE_DIR", "a file", "cannot be used"), ("IRIS_COMMAND", "nowhere", "there is no iris program")],
+)
+def test_serve_names_the_folder_or_program_it_cannot_use(
+    environment: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str, told: str
+) -> None:
+    (tmp_path / "a file").write_text("")
+    (tmp_path / "iris").write_text("")
+    environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
+    environment.setenv("PERF_GATE_IRIS_COMMAND", str(tmp_path / "iris"))
+    environment.setenv(f"PERF_GATE_{name}", str(tmp_path / value))
+    result = CliRunner().invoke(main, ["serve"])
+    assert result.exit_code == 2
+    assert told in result.output
+    assert str(tmp_path / value) in result.output
+
+
 def test_serve_without_settings_lists_what_is_missing_and_exits_2(environment: pytest.MonkeyPatch) -> None:
     for name in COMPLETE:
         environment.delenv(f"PERF_GATE_{name}")
@@ -76,3 +103,4 @@ def test_serve_without_settings_lists_what_is_missing_and_exits_2(environment: p
     assert result.exit_code == 2
     for name in ("APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "REPOSITORIES", "STATE_DIR", "STATUS_PREFIX"):
         assert f"PERF_GATE_{name}: missing (" in result.output
+    assert "PERF_GATE_IRIS_CONTROLLER_URL or PERF_GATE_IRIS_CONFIG: missing (" in result.output

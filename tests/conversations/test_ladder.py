@@ -27,7 +27,7 @@ async def test_two_gates_pass_one_after_the_other(tmp_path: Path) -> None:
         await w.ferry_ends()
         golden("ladder/both_pass", w.canonical())
         assert (await w.run()).state is RunState.passed
-        assert list((tmp_path / "state" / "trees").iterdir()) == []
+        assert list((tmp_path / "state" / "perf-gate-trees").iterdir()) == []
 
 
 async def test_a_ceiling_of_one_ends_after_gate_one(tmp_path: Path) -> None:

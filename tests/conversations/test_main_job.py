@@ -24,7 +24,7 @@ async def test_from_a_mention_to_a_verdict(tmp_path: Path) -> None:
         await w.ferry_ends()
         golden("main_job/5_pass", w.canonical())
         assert w.iris.submissions == 1
-        assert list((tmp_path / "state" / "trees").iterdir()) == []
+        assert list((tmp_path / "state" / "perf-gate-trees").iterdir()) == []
 
 
 async def test_a_slower_stage_fails_and_is_named(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ async def test_a_failing_command_halts_with_its_last_words(tmp_path: Path) -> No
         golden("preflight/halted", said)
         assert said.splitlines()[1] == "🤖 ## Zephyr perf gate — halted (local tests failed)"
         assert (await w.run()).state is RunState.halted
-        assert list((tmp_path / "state" / "trees").iterdir()) == []
+        assert list((tmp_path / "state" / "perf-gate-trees").iterdir()) == []
 
 
 async def test_what_a_test_prints_cannot_act_in_the_comment(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ async def test_what_the_preflight_does_to_its_copy_does_not_travel(tmp_path: Pat
     async with world(tmp_path, config=commands(script)) as w:
         await w.scheduled_run()
         await w.to_ferrying()
-        (pristine,) = (tmp_path / "state" / "trees").glob("*-pristine")
+        (pristine,) = (tmp_path / "state" / "perf-gate-trees").glob("*-pristine")
         assert (pristine / SHUFFLE).read_text() == "BUFFER = 4096\n" + FILES[SHUFFLE].partition("\n")[2]
         assert not (pristine / ".marin.yaml").exists()
         assert w.iris.submissions == 1
@@ -104,7 +104,7 @@ async def test_stop_ends_a_command_at_once_and_frees_the_lane(tmp_path: Path) ->
         await w.sim.wait_for(lambda: "running lint" in w.canonical())
         await w.says("rev", "@perf-gate stop")
         assert "stopped by rev" in w.canonical()
-        assert list((tmp_path / "state" / "trees").iterdir()) == []
+        assert list((tmp_path / "state" / "perf-gate-trees").iterdir()) == []
         quick = await w.another_pull(files={SHUFFLE: "BUFFER = 1\n", "lib/zephyr/quick": ""})
         await quick.to_question()
         await quick.says("rev", "go")

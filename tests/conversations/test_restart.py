@@ -9,7 +9,7 @@ from tests.conversations.world import world
 
 
 async def test_trees_that_a_crash_left_behind_are_removed_at_the_next_start(tmp_path: Path) -> None:
-    left = tmp_path / "state" / "trees" / "42-9-1-work"
+    left = tmp_path / "state" / "perf-gate-trees" / "42-9-1-work"
     left.mkdir(parents=True)
     (left / "setup.py").write_text("import os")
     async with world(tmp_path):
@@ -20,8 +20,8 @@ async def test_the_trees_of_a_run_that_is_out_on_the_cluster_stay(tmp_path: Path
     async with world(tmp_path) as w:
         await w.scheduled_run()
         await w.to_ferrying()
-        before = sorted(path.name for path in (tmp_path / "state" / "trees").iterdir())
+        before = sorted(path.name for path in (tmp_path / "state" / "perf-gate-trees").iterdir())
         assert before
         settings, clock = w.app.rooms.settings, w.clock
     async with open_app(settings, clock):
-        assert sorted(path.name for path in (tmp_path / "state" / "trees").iterdir()) == before
+        assert sorted(path.name for path in (tmp_path / "state" / "perf-gate-trees").iterdir()) == before

@@ -44,7 +44,7 @@ async def test_sigkill_during_the_ferry_still_gives_one_ferry_and_one_comment(st
     assert f"`{ferries[0]}`" in verdict
     assert await stage.sim.call("violations") == []
     assert_ran_the_pinned_zephyr(stage, ferries[0])
-    assert list((stage.scratch / "state" / "trees").iterdir()) == []
+    assert list((stage.scratch / "state" / "perf-gate-trees").iterdir()) == []
 
 
 async def root_jobs(stage: Scene, prefix: str) -> list[str]:
