@@ -48,7 +48,7 @@ PLAIN = (
     ),
 )
 # What a well-meant fix may look like: bursts of scatter writes trip an object store's rate limit, so somebody paces
-# them per record instead of per flush. Only group_by scatters, so only normalize pays: 2000 records a shard, 4 ms each.
+# them per record instead of per flush. Only group_by scatters, so only normalize pays: 2000 records a shard, 6 ms each.
 PACED_SCATTER = (
     Edit(SHUFFLE, "import pickle\nfrom collections", "import pickle\nimport time\nfrom collections"),
     Edit(
@@ -56,7 +56,7 @@ PACED_SCATTER = (
         "_PROGRESS_LOG_INTERVAL_SECONDS = 60.0\n",
         """_PROGRESS_LOG_INTERVAL_SECONDS = 60.0
 # Least time between two records of one writer, so that a burst of shards stays below the object store's request limit.
-_SCATTER_PACE_SECONDS = 0.004
+_SCATTER_PACE_SECONDS = 0.006
 """,
     ),
     Edit(
@@ -108,7 +108,7 @@ class DemoRepository:
     def branch(self, name: str, slow: str | None = None, broken: str | None = None) -> str:
         """Push a branch from main's tip with one change and return its head SHA.
 
-        Without `slow` and `broken` the change is harmless. `slow="normalize"` slows that stage by about 16 s,
+        Without `slow` and `broken` the change is harmless. `slow="normalize"` slows that stage by about 25 s,
         `broken="normalize"` makes its shards fail. Raises ValueError for a stage no edit exists for.
         """
         if slow is not None and slow not in SLOW:

@@ -24,9 +24,9 @@ logger = logging.getLogger(__name__)
 
 SHARDS = 2
 DOCUMENTS_PER_SHARD = 2000
-# Each step waits this long for each document, as reading from an object store would: about four seconds a step that do not
+# Each step waits this long for each document, as reading from an object store would: about six seconds a step that do not
 # depend on how busy the machine is, beside the seconds that starting and stopping its jobs take.
-READ_LATENCY_SECONDS = 0.001
+READ_LATENCY_SECONDS = 0.0015
 
 
 def zephyr_digest() -> str:
