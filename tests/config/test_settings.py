@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,8 +27,6 @@ COMPLETE = {
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    import os
-
     for name in list(os.environ):
         if name.startswith("PERF_GATE_"):
             monkeypatch.delenv(name)
@@ -90,10 +91,12 @@ def test_serve_names_the_folder_or_program_it_cannot_use(
     environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
     environment.setenv("PERF_GATE_IRIS_COMMAND", str(tmp_path / "iris"))
     environment.setenv(f"PERF_GATE_{name}", str(tmp_path / value))
-    result = CliRunner().invoke(main, ["serve"])
-    assert result.exit_code == 2
-    assert told in result.output
-    assert str(tmp_path / value) in result.output
+    # A process of its own: a server that starts sets up logging and its umask for all of its process.
+    program = Path(sys.executable).parent / "perf-gate"
+    result = subprocess.run([program, "serve"], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert told in result.stderr
+    assert str(tmp_path / value) in result.stderr
 
 
 def test_serve_without_settings_lists_what_is_missing_and_exits_2(environment: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,8 @@ async def test_sigkill_during_the_ferry_still_gives_one_ferry_and_one_comment(st
     await stage.bot.start()
 
     verdict = await stage.wait_for(number, "**Verdict:**", within=FERRY_WITHIN_SECONDS)
-    assert "**Verdict:** ✅ pass" in verdict
+    # Which verdict depends on how busy this machine is; that both ferries ended well does not.
+    assert "| Status | succeeded | succeeded |" in verdict
     bodies = [str(comment["body"]) for comment in await stage.comments(number)]
     assert sum(body.startswith(SENTINEL) for body in bodies) == 1
     assert sum("Proposed max_gate" in body for body in bodies) == 1
