@@ -1,0 +1,1 @@
+"""How good is the assessment? Measured against labelled diffs."""

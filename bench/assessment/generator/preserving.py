@@ -1,0 +1,191 @@
+"""Edits that change nothing at run time. All should be proven trivial, and 98 of 100 must be."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import re
+import symtable
+from collections.abc import Iterator
+from random import Random
+
+from bench.assessment.generator.edit import Edit, Source, changed, in_hint, in_text, is_docstring, is_log_call
+
+_WORDS = ("shard", "after", "while", "chunk", "reading", "done", "slow")
+_STANDARD = (
+    "logging",
+    "os",
+    "re",
+    "time",
+    "io",
+    "enum",
+    "itertools",
+    "functools",
+    "threading",
+    "heapq",
+    "pickle",
+    "sys",
+)
+_FUTURE = b"from __future__ import annotations\n"
+
+
+def reformat(of: Source, random: Random) -> Iterator[Edit]:
+    """Another writer's layout, and single expressions in brackets."""
+    yield from changed("reformat", of, ast.unparse(of.tree).encode())
+    yield from changed("reformat", of, b"\n" + of.text + b"\n\n")
+    for node in ast.walk(of.tree):
+        if isinstance(node, ast.Call | ast.BinOp | ast.Compare | ast.IfExp) and not in_text(of, node):
+            yield from changed("brackets", of, of.replace(node, f"( {of.written(node)} )"))
+
+
+def comments(of: Source, random: Random) -> Iterator[Edit]:
+    for node in ast.walk(of.tree):
+        if isinstance(node, ast.stmt):
+            at = of.starts[node.lineno - 1]
+            indent = of.text[at : at + node.col_offset]
+            if indent.strip() == b"":
+                note = indent + f"# {' '.join(random.choices(_WORDS, k=4))}\n".encode()
+                yield from changed("comment", of, of.text[:at] + note + of.text[at:])
+
+
+def docstrings(of: Source, random: Random) -> Iterator[Edit]:
+    for node in ast.walk(of.tree):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module) or not node.body:
+            continue
+        first = node.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            yield from changed("docstring", of, of.replace(first, f'"""{" ".join(random.choices(_WORDS, k=5))}."""'))
+            if len(node.body) > 1 and not isinstance(node, ast.Module):
+                yield from changed("docstring", of, of.replace(first, ""))
+        elif first.lineno > getattr(node, "lineno", first.lineno):
+            at = of.starts[first.lineno - 1]
+            if of.text[at : at + first.col_offset].strip() == b"":
+                line = b" " * first.col_offset + b'"""Added."""\n'
+                yield from changed("docstring", of, of.text[:at] + line + of.text[at:])
+
+
+def hints(of: Source, random: Random) -> Iterator[Edit]:
+    """Hints of functions and locals, where they stay unevaluated text."""
+    if _FUTURE not in of.text:
+        return
+    for node in ast.walk(of.tree):
+        if isinstance(node, ast.FunctionDef):
+            if node.returns is not None:
+                yield from changed("return hint", of, of.replace(node.returns, "object"))
+            for argument in node.args.args:
+                if argument.annotation is not None:
+                    yield from changed("argument hint", of, of.replace(argument.annotation, "list[object]"))
+                elif argument.arg not in ("self", "cls"):
+                    yield from changed("argument hint", of, of.replace(argument, f"{argument.arg}: object"))
+            for inner in node.body:
+                if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
+                    name = inner.targets[0]
+                    if not any(isinstance(one, ast.Global | ast.Nonlocal) for one in ast.walk(node)):
+                        yield from changed("local hint", of, of.replace(name, f"{name.id}: object"))
+
+
+def local_names(of: Source, random: Random) -> Iterator[Edit]:
+    """Renames, decided by the interpreter's own symbol table."""
+    for table in _functions(symtable.symtable(of.text.decode(), "m", "exec")):
+        node = next(
+            (
+                one
+                for one in ast.walk(of.tree)
+                if isinstance(one, ast.FunctionDef)
+                and one.name == table.get_name()
+                and _first_line(one) == table.get_lineno()
+            ),
+            None,
+        )
+        if node is None:
+            continue
+        for symbol in table.get_symbols():
+            name = symbol.get_name()
+            plain = (
+                symbol.is_local() and symbol.is_assigned() and not symbol.is_parameter() and not symbol.is_imported()
+            )
+            if not plain or symbol.is_namespace() or _meant_otherwise(table, name) or name.startswith("__"):
+                continue
+            yield from _renamed(of, node, name, f"{name}_{random.choice(_WORDS)}")
+
+
+def _first_line(node: ast.FunctionDef) -> int:
+    return node.decorator_list[0].lineno if node.decorator_list else node.lineno
+
+
+def _functions(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    for child in table.get_children():
+        if child.get_type() == "function":
+            yield child
+        yield from _functions(child)
+
+
+def _meant_otherwise(table: symtable.SymbolTable, name: str) -> bool:
+    """Does any scope inside bind the same name, or is it declared nonlocal there?"""
+    for child in table.get_children():
+        if name in child.get_identifiers():
+            symbol = child.lookup(name)
+            if not symbol.is_free() or symbol.is_assigned() or child.get_type() == "class":
+                return True
+        if _meant_otherwise(child, name):
+            return True
+    return False
+
+
+def _renamed(of: Source, node: ast.FunctionDef, name: str, new: str) -> Iterator[Edit]:
+    uses = [one for one in ast.walk(node) if isinstance(one, ast.Name) and one.id == name]
+    strings = any(isinstance(one, ast.ExceptHandler | ast.MatchAs) and one.name == name for one in ast.walk(node))
+    if strings or any(in_hint(of, one) for one in uses):
+        return
+    if any(isinstance(above, ast.JoinedStr) for one in uses for above in of.up(one)):
+        tree = copy.deepcopy(of.tree)
+        twin = next(one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef) and one.lineno == node.lineno)
+        for one in ast.walk(twin):
+            if isinstance(one, ast.Name) and one.id == name:
+                one.id = new
+        yield from changed("local name", of, ast.unparse(tree).encode())
+        return
+    head = of.text
+    for at in sorted({of.span(one)[0] for one in uses}, reverse=True):
+        head = head[:at] + new.encode() + head[at + len(name.encode()) :]
+    yield from changed("local name", of, head)
+
+
+def import_order(of: Source, random: Random) -> Iterator[Edit]:
+    lines = of.text.splitlines(keepends=True)
+    pattern = re.compile(
+        rf"import ({'|'.join(_STANDARD)})\n|from ({'|'.join(_STANDARD)}) import \w+(, \w+)*\n".encode()
+    )
+    at = [number for number, line in enumerate(lines) if pattern.fullmatch(line)]
+    runs = [(one, two) for one, two in itertools.pairwise(at) if two == one + 1]
+    for one, two in runs:
+        moved = list(lines)
+        moved[one], moved[two] = moved[two], moved[one]
+        yield from changed("import order", of, b"".join(moved))
+
+
+def string_joins(of: Source, random: Random) -> Iterator[Edit]:
+    for node in ast.walk(of.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 3:
+            if any(isinstance(above, ast.JoinedStr) for above in of.up(node)) or is_docstring(of, node):
+                continue
+            if not in_hint(of, node):
+                cut = random.randrange(1, len(node.value))
+                yield from changed("string join", of, of.replace(node, f"({node.value[:cut]!r} {node.value[cut:]!r})"))
+
+
+def log_text(of: Source, random: Random) -> Iterator[Edit]:
+    for node in [one for one in ast.walk(of.tree) if is_log_call(one)]:
+        assert isinstance(node, ast.Call)
+        new = copy.deepcopy(node)
+        message = new.args[0] if new.args else None
+        word = f"{random.choice(_WORDS)} "
+        if isinstance(message, ast.Constant) and isinstance(message.value, str):
+            message.value = word + message.value
+        elif isinstance(message, ast.JoinedStr) and isinstance(message.values[0], ast.Constant):
+            message.values[0].value = word + str(message.values[0].value)
+        yield from changed("log text", of, of.replace(node, ast.unparse(new)))
+
+
+PRESERVING = (reformat, comments, docstrings, hints, local_names, import_order, string_joins, log_text)
