@@ -1,4 +1,4 @@
-"""From the changed files to the proposal. Every change that is not proven trivial counts as touching everything.
+"""From the changed files to the proposal: what is proven trivial, what the evidence says, and the gate that follows.
 
 The decision is the gate's own: all trivial → skip; any other yes → 3; else 1.
 """
@@ -8,29 +8,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from posixpath import basename
 
-from bot.assessment.definitions import describe_python
+import msgspec
+
+from bot.assessment.changes import changed_definitions, imported, read_sides
+from bot.assessment.evidence.analysis import analyse
+from bot.assessment.evidence.model import Evidence
 from bot.assessment.model import Assessment, FileAnswers, FileChange, MaxGate
+from bot.assessment.package import PackageView
+from bot.assessment.pyproject import pyproject_evidence
 from bot.assessment.scope import Placement, place
-from bot.assessment.trivial import prove
+from bot.assessment.summary import of_definitions, of_evidence
+from bot.assessment.triviality.proof import prove
+from bot.assessment.vocabulary import Vocabulary
 from bot.config.schema import Modules, Scope
 
-NOT_ANALYSED = "not analysed"
+MOST_EVIDENCE = 12
 
 
-def assess(changes: Sequence[FileChange], scope: Scope, modules: Modules) -> Assessment:
+def assess(
+    changes: Sequence[FileChange], scope: Scope, modules: Modules, package: PackageView | None = None
+) -> Assessment:
     """Answer the five questions for each gated file. Total: any bytes and any names are answered, none raises."""
-    per_file: dict[str, FileAnswers] = {}
+    gated_changes: dict[str, list[FileChange]] = {}
     outside: dict[str, dict[str, str]] = {"out": {}, "flagged": {}}
     for change in changes:
         gated, others = _sides(change, scope)
         for path, placement in others:
             outside[placement.kind][path] = placement.reason
-        # Two names that print alike must not let the harmless one stand for both.
-        if gated is not None and (gated not in per_file or per_file[gated].trivial):
-            per_file[gated] = _answer(change)
-    if not per_file:
-        return Assessment(False, "1", _nothing_gated(outside), per_file, outside["out"], outside["flagged"])
-    gate, rationale = _decide(per_file, modules)
+        if gated is not None:
+            gated_changes.setdefault(gated, []).append(_as_gated(change, gated))
+    if not gated_changes:
+        return Assessment(False, "1", _nothing_gated(outside), {}, outside["out"], outside["flagged"])
+    vocabulary = Vocabulary(modules)
+    per_file, weights = _answers(gated_changes, vocabulary, package)
+    gate, rationale = _decide(per_file, weights, vocabulary)
     if outside["flagged"]:
         rationale += f"; {_count(len(outside['flagged']), 'flagged file')} not judged, the reviewer decides"
     return Assessment(True, gate, rationale, per_file, outside["out"], outside["flagged"])
@@ -48,32 +59,140 @@ def _sides(change: FileChange, scope: Scope) -> tuple[str | None, list[tuple[str
     return gated, others[:1] if len({placement.kind for _, placement in others}) == 1 else others
 
 
-def _answer(change: FileChange) -> FileAnswers:
-    proof = prove(change)
-    if proof.trivial:
-        summary = "formatting or comments only" if change.path.endswith(".toml") else _TRIVIAL_PYTHON
-        return FileAnswers(True, False, False, False, False, summary, (proof.why,))
-    summary = proof.why
-    if change.status == "modified" and change.path.endswith(".py"):
-        summary = describe_python(change.base, change.head) or proof.why
-    return FileAnswers(False, True, True, True, True, f"{summary} ({NOT_ANALYSED})", (NOT_ANALYSED,))
+def _as_gated(change: FileChange, gated: str) -> FileChange:
+    """A file that leaves the gated package is gone from it, whatever its new name holds."""
+    if gated == change.path:
+        return change
+    return msgspec.structs.replace(change, path=gated, old_path=change.path, head=None)
 
 
-_TRIVIAL_PYTHON = "comments, docstrings or formatting only"
+def _answers(
+    gated: dict[str, list[FileChange]], vocabulary: Vocabulary, package: PackageView | None
+) -> tuple[dict[str, FileAnswers], dict[str, int]]:
+    answers: dict[str, FileAnswers] = {}
+    weights: dict[str, int] = {}
+    open_changes = []
+    view = package or PackageView({}, {})
+    for path, same_name in gated.items():
+        proofs = [(change, prove(change, view)) for change in same_name]
+        # Two names that print alike must not let the harmless one stand for both.
+        change, proof = next(((c, p) for c, p in proofs if not p.trivial), proofs[0])
+        if proof.trivial:
+            summary = f"only {', '.join(proof.rules)}" if proof.rules else proof.why
+            answers[path] = FileAnswers(True, False, False, False, False, summary, (proof.why,))
+        elif obstacle := _obstacle(change):
+            answers[path] = _doubt(obstacle)
+        elif basename(path) == "pyproject.toml":
+            answers[path] = _of_pyproject(change, vocabulary.modules)
+        else:
+            open_changes.append(change)
+    answers.update(_of_python(open_changes, vocabulary, package, weights))
+    return {path: answers[path] for path in gated}, weights
 
 
-def _decide(per_file: dict[str, FileAnswers], modules: Modules) -> tuple[MaxGate, str]:
+def _obstacle(change: FileChange) -> str | None:
+    """Why a file cannot be read as code; such a file may touch everything."""
+    if change.status == "special":
+        return "a symbolic link, a submodule or another kind of entry changed"
+    for side, data, there in (
+        ("base", change.base, change.status != "added"),
+        ("head", change.head, change.status != "deleted" and not (change.status == "renamed" and change.base)),
+    ):
+        if data is None and there:
+            return "too large to read"
+        if data is not None and b"\0" in data:
+            return f"binary in the {side}"
+        try:
+            (data or b"").decode("utf-8")
+        except UnicodeDecodeError:
+            return f"not UTF-8 in the {side}"
+    if not change.path.endswith((".py", ".toml")):
+        return f"{'new' if change.status == 'added' else 'changed'} file that is neither Python nor TOML"
+    return None
+
+
+def _doubt(why: str) -> FileAnswers:
+    evidence = f"{why} — it cannot be judged — so it may touch everything — as often as it is used"
+    return FileAnswers(False, True, True, True, True, why, (evidence,))
+
+
+def _of_pyproject(change: FileChange, modules: Modules) -> FileAnswers:
+    try:
+        evidence, said, inert = pyproject_evidence(change.path, change.base or b"", change.head or b"", modules)
+    except (ValueError, RecursionError) as error:
+        return _doubt(f"does not parse: {type(error).__name__}")
+    if change.status == "modified" and inert and not evidence:
+        why = f"only metadata or tool settings: {', '.join(said[:4])}"
+        return FileAnswers(True, False, False, False, False, why, (why,))
+    return _yes(evidence, ", ".join(said[:4]) or "packaging only")
+
+
+def _of_python(
+    changes: list[FileChange], vocabulary: Vocabulary, package: PackageView | None, weights: dict[str, int]
+) -> dict[str, FileAnswers]:
+    if not changes:
+        return {}
+    if not vocabulary.modules.roles:
+        return {change.path: _doubt("[modules] of the configuration names no roles") for change in changes}
+    try:
+        base, head, broken = read_sides(changes, package)
+        readable = [change.path for change in changes if change.path not in broken]
+        changed = changed_definitions(readable, base, head)
+        evidence = analyse(changed, base, head, vocabulary)
+    except (RecursionError, MemoryError):
+        return {change.path: _doubt("nested too deeply to read") for change in changes}
+    answers: dict[str, FileAnswers] = {}
+    for change in changes:
+        path = change.path
+        if path in broken:
+            answers[path] = _doubt(broken[path])
+            continue
+        found = [*evidence.get(path, []), *_exports(change)]
+        moved = f"moved from {change.old_path}; " if change.status == "renamed" and change.old_path else ""
+        kind = {"added": "new file; ", "deleted": "deleted file; "}.get(change.status, moved)
+        answers[path] = _yes(found, kind + of_definitions(changed.of(path)), kind)
+        weights[path] = max((item.weight for item in found), default=0)
+    return answers
+
+
+def _exports(change: FileChange) -> list[Evidence]:
+    """What `__init__.py` imports is what users import."""
+    if basename(change.path) != "__init__.py" or change.status != "modified":
+        return []
+    gone, new = imported(change.base) - imported(change.head), imported(change.head) - imported(change.base)
+    if not gone and not new:
+        return []
+    names = ", ".join([f"+{name}" for name in sorted(new)] + [f"-{name}" for name in sorted(gone)])
+    return [Evidence(change.path, 0, f"exports {names}", "the public API", "import", ("design",), 20)]
+
+
+def _yes(evidence: list[Evidence], refactor: str, kind: str = "") -> FileAnswers:
+    yes = {question for item in evidence for question in item.questions}
+    summary = kind + of_evidence(evidence) if evidence else refactor
+    shown = tuple(item.text for item in evidence[:MOST_EVIDENCE])
+    return FileAnswers(
+        trivial=False,
+        shuffle="shuffle" in yes,
+        memory="memory" in yes,
+        cpu="cpu" in yes,
+        design="design" in yes,
+        summary=summary,
+        evidence=shown,
+    )
+
+
+def _decide(per_file: dict[str, FileAnswers], weights: dict[str, int], vocabulary: Vocabulary) -> tuple[MaxGate, str]:
     if all(answers.trivial for answers in per_file.values()):
-        return "skip", f"proven trivial in {_count(len(per_file), 'file')}: comments, docstrings or formatting only"
+        said = list(dict.fromkeys(answers.summary for answers in per_file.values()))
+        return "skip", f"proven trivial in {_count(len(per_file), 'file')}: {'; '.join(said[:3])}"
     serious = {path: answers for path, answers in per_file.items() if not answers.trivial}
-    deciding = min(serious, key=lambda path: (not _high_prior(path, modules), path))
-    gate: MaxGate = "3" if any(answers.climbs for answers in serious.values()) else "1"
+    climbing = {path: answers for path, answers in serious.items() if answers.climbs}
+    among = climbing or serious
+    deciding = min(among, key=lambda path: (not vocabulary.high_prior(path), -weights.get(path, 0), path))
     more = f", and {_count(len(serious) - 1, 'more file')}" if len(serious) > 1 else ""
-    return gate, f"{basename(deciding)}: {serious[deciding].summary}{more}"
-
-
-def _high_prior(path: str, modules: Modules) -> bool:
-    return path.removeprefix(modules.package_root.rstrip("/") + "/") in modules.high_prior
+    climbs = " + ".join(among[deciding].climbs)
+    why = f" ({climbs})" if climbs else ""
+    return "3" if climbing else "1", f"{basename(deciding)}: {among[deciding].summary}{why}{more}"
 
 
 def _nothing_gated(outside: dict[str, dict[str, str]]) -> str:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from bot.assessment.model import FileChange
+from bot.assessment.package import PackageView
 
 # Where one of these stands anywhere in a module, its docstrings may be data: help texts, tests, API descriptions.
 DOCSTRING_READERS = ("__doc__", "getdoc", "doctest", "click", "argparse", "docopt", "typer")
@@ -32,8 +33,8 @@ class Proof(msgspec.Struct, frozen=True):
     why: str
 
 
-def prove(change: FileChange) -> Proof:
-    """Decide one file. Total: never raises on any bytes."""
+def prove(change: FileChange, package: PackageView | None = None) -> Proof:
+    """Decide one file. Total: never raises on any bytes. `package` is what else could notice the change."""
     if obstacle := _obstacle(change):
         return Proof(False, obstacle)
     base, head = change.base or b"", change.head or b""

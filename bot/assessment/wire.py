@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from bot.assessment.assess import assess
 from bot.assessment.model import Assessment, FileChange
+from bot.assessment.package import PackageView
 from bot.config.schema import Modules, Scope
 
 
@@ -26,11 +27,14 @@ class Request(msgspec.Struct, frozen=True):
     changes: tuple[FileChange, ...]
     scope: dict[str, Any]
     modules: dict[str, Any]
+    package: PackageView | None = None
 
 
-def encode_request(changes: Sequence[FileChange], scope: Scope, modules: Modules) -> bytes:
+def encode_request(
+    changes: Sequence[FileChange], scope: Scope, modules: Modules, package: PackageView | None = None
+) -> bytes:
     """What `python -m bot.assessment` reads."""
-    request = Request(tuple(changes), scope.model_dump(mode="json"), modules.model_dump(mode="json"))
+    request = Request(tuple(changes), scope.model_dump(mode="json"), modules.model_dump(mode="json"), package)
     return msgspec.json.encode(request)
 
 
@@ -41,7 +45,7 @@ def answer(request: bytes) -> bytes:
         scope, modules = Scope.model_validate(asked.scope), Modules.model_validate(asked.modules)
     except (msgspec.DecodeError, ValidationError) as error:
         raise BadRequest(str(error)) from None
-    return msgspec.json.encode(assess(asked.changes, scope, modules))
+    return msgspec.json.encode(assess(asked.changes, scope, modules, asked.package))
 
 
 def decode_answer(data: bytes) -> Assessment:

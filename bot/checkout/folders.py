@@ -37,6 +37,23 @@ def compare_folders(
     return changes
 
 
+def read_folder(root: Path, below: str, wanted: Callable[[str], bool], max_bytes: int = MAX_FILE) -> dict[str, bytes]:
+    """Every wanted regular file of a tree below one of its folders, by its path. Raises UnreadableFolder."""
+    found: dict[str, bytes] = {}
+    start = root / below
+    if not start.is_dir() or not start.resolve().is_relative_to(root.resolve()):
+        return found
+    try:
+        for path, entry in _walk(os.fsencode(start)):
+            name = f"{below.rstrip('/')}/{printable(path)}"
+            data = _read(entry, max_bytes) if wanted(name) and _is_regular(entry) else None
+            if data is not None:
+                found[name] = data
+    except OSError as error:
+        raise UnreadableFolder(f"{os.fsdecode(error.filename or b'')}: {error.strerror}") from None
+    return found
+
+
 def _walk(root: bytes) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:
     """(path below the root, entry) of everything that is not a folder. Without recursion: any depth is fine."""
     waiting = [root]

@@ -101,6 +101,22 @@ class Repository:
             raise Fault(f"`{path}` is too large to read", f"{path} at {sha}: {int(size)} bytes, limit {max_bytes}")
         return await succeed(self.git_dir, "cat-file", "blob", blob)
 
+    async def read_folder(
+        self, sha: str, folder: str, wanted: Callable[[str], bool] = every_path, max_bytes: int = MAX_FILE
+    ) -> dict[str, bytes]:
+        """The wanted regular files below a folder of a commit, by path; those over `max_bytes` are left out."""
+        listing = await succeed(
+            self.git_dir, "ls-tree", "-r", "-z", "--full-tree", checked(sha), "--", folder.strip("/") + "/"
+        )
+        blobs: dict[str, bytes] = {}
+        for entry in listing.split(b"\0")[:-1]:
+            details, _, name = entry.partition(b"\t")
+            mode, _, blob = details.split(b" ")
+            if mode in REGULAR and wanted(printable(name)):
+                blobs[printable(name)] = blob
+        contents = await self.blobs(set(blobs.values()), max_bytes)
+        return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
+
     async def is_ancestor(self, ancestor: str, descendant: str) -> bool:
         """Does `descendant` contain `ancestor`? A commit is its own ancestor."""
         arguments = ("merge-base", "--is-ancestor", checked(ancestor), checked(descendant))

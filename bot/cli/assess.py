@@ -11,11 +11,12 @@ import msgspec
 
 from bot.assessment.assess import assess
 from bot.assessment.model import Assessment, FileChange
+from bot.assessment.package import PackageView, is_package_file, whole
 from bot.assessment.scope import gated
-from bot.checkout.folders import UnreadableFolder, compare_folders
+from bot.checkout.folders import UnreadableFolder, compare_folders, read_folder
 from bot.checkout.repository import Repository
 from bot.config.load import BadConfig, builtin_config, load_repository_config
-from bot.config.schema import RepositoryConfig, Scope
+from bot.config.schema import RepositoryConfig
 from bot.faults import Fault
 
 FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -50,14 +51,15 @@ def command(
         config = _config(config_file)
         if base_dir and head_dir:
             changes = compare_folders(base_dir, head_dir, wanted=lambda path: gated(path, config.scope))
+            package = _around(base_dir, head_dir, config.modules.package_root)
         else:
             assert repo and base_ref and head_ref  # noqa: S101, PT018 — checked above
-            changes = asyncio.run(_from_git(repo, base_ref, head_ref, config.scope))
+            changes, package = asyncio.run(_from_git(repo, base_ref, head_ref, config))
     except (BadConfig, BadInput, UnreadableFolder) as error:
         _refuse(str(error))
     except Fault as fault:
         _refuse(f"{fault.public}: {fault.private}")
-    result = assess(changes, config.scope, config.modules)
+    result = assess(changes, config.scope, config.modules, package)
     click.echo(msgspec.json.encode(result) if as_json else "\n".join(readable(result)))
 
 
@@ -74,7 +76,15 @@ def _config(file: Path | None) -> RepositoryConfig:
         raise BadInput(f"{file}: not readable as UTF-8 text: {error}") from None
 
 
-async def _from_git(repo: Path, base_ref: str, head_ref: str, scope: Scope) -> list[FileChange]:
+def _around(base: Path, head: Path, root: str) -> PackageView | None:
+    """The package on both sides; folders that hold only an extract of it give none."""
+    sides = [read_folder(folder, root, lambda path: is_package_file(path, root)) for folder in (base, head)]
+    return whole(sides[0], sides[1], root)
+
+
+async def _from_git(
+    repo: Path, base_ref: str, head_ref: str, config: RepositoryConfig
+) -> tuple[list[FileChange], PackageView | None]:
     repository = Repository(git_folder(repo))
     base, head = await repository.resolve(base_ref), await repository.resolve(head_ref)
     for name, sha in ((base_ref, base), (head_ref, head)):
@@ -84,7 +94,12 @@ async def _from_git(repo: Path, base_ref: str, head_ref: str, scope: Scope) -> l
     merge_base = await repository.merge_base(base, head)
     if merge_base is None:
         raise BadInput(f"{base_ref} and {head_ref} have no common ancestor")
-    return await repository.changes(merge_base, head, wanted=lambda path: gated(path, scope))
+    changes = await repository.changes(merge_base, head, wanted=lambda path: gated(path, config.scope))
+    root = config.modules.package_root
+    sides = [
+        await repository.read_folder(sha, root, lambda path: is_package_file(path, root)) for sha in (merge_base, head)
+    ]
+    return changes, whole(sides[0], sides[1], root)
 
 
 def git_folder(repo: Path) -> Path:

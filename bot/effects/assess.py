@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from bot.assessment.model import Assessment, FileChange
+from bot.assessment.package import PackageView, is_package_file, whole
 from bot.assessment.scope import place as place_in_scope
 from bot.assessment.wire import BadRequest, decode_answer, encode_request
 from bot.config.load import CONFIG_PATH, BadConfig, ConfigError, load_repository_config
@@ -52,7 +53,12 @@ async def assess(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
     changes = await mirror.changes(
         merge_base, pull.head_sha, lambda path: place_in_scope(path, config.scope).kind == "in"
     )
-    assessment = await in_child(changes, config)
+    root = config.modules.package_root
+    sides = [
+        await mirror.read_folder(sha, root, lambda path: is_package_file(path, root))
+        for sha in (merge_base, pull.head_sha)
+    ]
+    assessment = await in_child(changes, config, whole(sides[0], sides[1], root))
     return Outcome(
         _assessed(run.id, pull, merge_base, repository.default_branch, main, config, assessment),
     )
@@ -112,7 +118,9 @@ def _config_problem(error: BadConfig) -> str:
     return "the configuration on the default branch cannot be used: " + "; ".join(map(str, error.errors))
 
 
-async def in_child(changes: Sequence[FileChange], config: RepositoryConfig) -> Assessment:
+async def in_child(
+    changes: Sequence[FileChange], config: RepositoryConfig, package: PackageView | None = None
+) -> Assessment:
     """Assess in a process of its own: a large diff takes seconds of CPU, and deliveries must be acknowledged."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -126,7 +134,8 @@ async def in_child(changes: Sequence[FileChange], config: RepositoryConfig) -> A
     )
     try:
         async with asyncio.timeout(_PATIENCE):
-            output, errors = await child.communicate(encode_request(changes, config.scope, config.modules))
+            request = encode_request(changes, config.scope, config.modules, package)
+            output, errors = await child.communicate(request)
     except TimeoutError:
         raise Fault("the diff took too long to read", f"assessment ran over {_PATIENCE} s") from None
     finally:

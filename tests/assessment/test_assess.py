@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from bot.assessment.assess import assess
 from bot.assessment.model import Assessment, FileChange
-from bot.config.schema import Modules, Scope
+from bot.config.load import builtin_config
+from bot.config.schema import Scope
 
 ROOT = "lib/zephyr/src/zephyr"
 CODE = b"""'Doc.'
-CHUNK = 4
+CHUNK_SIZE = 4
 
 def scatter(rows):
     return rows
@@ -17,11 +18,11 @@ class Writer:
     def flush(self):
         pass
 """
-COMMENTED = CODE.replace(b"CHUNK = 4", b"CHUNK = 4  # rows")
+COMMENTED = CODE.replace(b"CHUNK_SIZE = 4", b"CHUNK_SIZE = 4  # rows")
 
 
 def of(*changes: FileChange) -> Assessment:
-    return assess(changes, Scope(), Modules())
+    return assess(changes, Scope(), builtin_config().modules)
 
 
 def changed(name: str, head: bytes, base: bytes = CODE) -> FileChange:
@@ -31,38 +32,42 @@ def changed(name: str, head: bytes, base: bytes = CODE) -> FileChange:
 def test_only_comments_proposes_skip() -> None:
     result = of(changed("shuffle.py", COMMENTED), changed("plan.py", COMMENTED))
     assert (result.in_scope, result.max_gate) == (True, "skip")
-    assert result.rationale == "proven trivial in 2 files: comments, docstrings or formatting only"
+    assert result.rationale == "proven trivial in 2 files: only formatting and comments"
     answers = result.per_file[f"{ROOT}/shuffle.py"]
     assert answers.trivial
     assert answers.climbs == ()
-    assert answers.summary == "comments, docstrings or formatting only"
-    assert answers.evidence == ("equal syntax trees without comments, docstrings and formatting",)
+    assert answers.summary == "only formatting and comments"
+    assert answers.evidence == ("equal syntax trees without comments and formatting",)
 
 
 def test_one_changed_line_of_code_proposes_gate_3_and_names_what_changed() -> None:
-    head = (
-        CODE.replace(b"CHUNK = 4", b"CHUNK = 8").replace(b"        pass", b"        return 1") + b"def merge(): ...\n"
-    )
+    head = CODE.replace(b"SIZE = 4", b"SIZE = 8").replace(b"        pass", b"        return 1") + b"def merge(): ...\n"
     result = of(changed("stats.py", COMMENTED), changed("shuffle.py", head))
     assert result.max_gate == "3"
-    assert result.rationale == "shuffle.py: changed: CHUNK, Writer.flush; added: merge (not analysed)"
+    assert result.rationale == "shuffle.py: CHUNK_SIZE 4 → 8: sizes what is held in memory (memory)"
     answers = result.per_file[f"{ROOT}/shuffle.py"]
     assert not answers.trivial
-    assert answers.climbs == ("shuffle", "memory", "cpu", "design")
-    assert answers.evidence == ("not analysed",)
+    assert answers.climbs == ("memory",)
+    assert answers.evidence == ("shuffle.py:2 — CHUNK_SIZE 4 → 8 — sizes what is held in memory — once per import",)
     assert result.per_file[f"{ROOT}/stats.py"].trivial
 
 
 def test_the_rationale_names_the_file_with_the_highest_prior() -> None:
     head = CODE.replace(b"return rows", b"return list(rows)")
-    result = of(changed("counters.py", head), changed("dataset.py", head), changed("spill.py", head))
-    assert result.rationale == "spill.py: changed: scatter (not analysed), and 2 more files"
+    result = of(changed("counters.py", head), changed("readers.py", head), changed("spill.py", head))
+    assert result.rationale == (
+        "spill.py: new materialised all of _ in scatter: holds what was streamed or viewed before (memory), "
+        "and 2 more files"
+    )
 
 
 def test_many_changed_names_are_cut_short() -> None:
-    base = b"".join(b"X%d = 0\n" % n for n in range(9))
-    result = of(changed("plan.py", base.replace(b"= 0", b"= 1"), base))
-    assert result.rationale == "plan.py: changed: X0, X1, X2, X3, X4, X5 and 3 more (not analysed)"
+    base = b"".join(b"def f%d(): return None\n" % n for n in range(9))
+    result = of(changed("stats.py", base.replace(b"None", b"()"), base))
+    assert (result.max_gate, result.rationale) == (
+        "1",
+        "stats.py: changes f0, f1, f2, f3 and 5 more; nothing that runs often, sizes a buffer or sets a rule differs",
+    )
 
 
 def test_new_deleted_and_binary_files_say_so() -> None:
@@ -72,9 +77,11 @@ def test_new_deleted_and_binary_files_say_so() -> None:
         FileChange(f"{ROOT}/native.so", "modified", None, b"\0", b"\0\0"),
     )
     assert {path.rsplit("/")[-1]: answers.summary for path, answers in result.per_file.items()} == {
-        "new.py": "new file (not analysed)",
-        "old.py": "deleted file (not analysed)",
-        "native.so": "binary in the base (not analysed)",
+        "new.py": "new file; moves in CHUNK_SIZE, scatter, Writer, Writer.flush; "
+        "nothing that runs often, sizes a buffer or sets a rule differs",
+        "old.py": "deleted file; moves out CHUNK_SIZE, scatter, Writer, Writer.flush; "
+        "nothing that runs often, sizes a buffer or sets a rule differs",
+        "native.so": "binary in the base",
     }
     assert result.max_gate == "3"
 

@@ -1,0 +1,108 @@
+"""From the files of a diff to the definitions that differ: altered, moved, new or gone, on both sides.
+
+A definition that leaves one file and stands in another, or under another class, is one that moved, not two.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from bot.assessment.definitions import Defined, definitions
+from bot.assessment.model import FileChange
+from bot.assessment.package import PackageView
+from bot.assessment.trivial import UNPARSABLE, parse
+
+Side = dict[str, dict[str, Defined]]
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """The definitions that differ. `altered` and `moved` are (before, after); a file of moved code has both."""
+
+    altered: tuple[tuple[Defined, Defined], ...]
+    moved: tuple[tuple[Defined, Defined], ...]
+    added: tuple[Defined, ...]
+    removed: tuple[Defined, ...]
+
+    @property
+    def before(self) -> list[Defined]:
+        """What the base did."""
+        return [*(old for old, _ in (*self.altered, *self.moved)), *self.removed]
+
+    @property
+    def after(self) -> list[Defined]:
+        """What the head does."""
+        return [*(new for _, new in (*self.altered, *self.moved)), *self.added]
+
+    def of(self, path: str) -> list[tuple[str, Defined]]:
+        """(verb, definition) of one file, for its summary."""
+        told = [("changes", new) for _, new in self.altered] + [("adds", item) for item in self.added]
+        told += [("removes", item) for item in self.removed]
+        for old, new in self.moved:
+            told += [("moves", new)] if old.path == new.path else [("moves in", new), ("moves out", old)]
+        return [(verb, item) for verb, item in told if item.path == path]
+
+
+def read_sides(changes: Sequence[FileChange], package: PackageView | None) -> tuple[Side, Side, dict[str, str]]:
+    """The definitions of both sides, and what could not be read: path → why. A renamed file has one name."""
+    known: dict[tuple[str, bytes], dict[str, Defined]] = {}
+    sides: tuple[Side, Side] = ({}, {})
+    broken: dict[str, str] = {}
+    for change in changes:
+        for side, name, source in ((sides[0], "base", change.base), (sides[1], "head", change.head)):
+            try:
+                side[change.path] = definitions(change.path, source) if source is not None else {}
+            except UNPARSABLE as error:
+                broken[change.path] = f"the {name} does not parse: {type(error).__name__}"
+    touched = {name for change in changes for name in (change.path, change.old_path) if name}
+    for side, sources in zip(sides, (package.base, package.head) if package else ({}, {}), strict=True):
+        for path, source in sources.items():
+            if path in touched:
+                continue
+            # Most files are the same on both sides: read once.
+            if (path, source) not in known:
+                try:
+                    known[path, source] = definitions(path, source)
+                except UNPARSABLE:
+                    known[path, source] = {}
+            side[path] = known[path, source]
+    return *sides, broken
+
+
+def changed_definitions(paths: Iterable[str], base: Side, head: Side) -> Changed:
+    """Compare the named files' definitions; texts are without comments, docstrings and positions."""
+    altered, gone, new = [], [], []
+    for path in paths:
+        before, after = base.get(path, {}), head.get(path, {})
+        altered += [
+            (item, after[name]) for name, item in before.items() if name in after and after[name].text != item.text
+        ]
+        gone += [item for name, item in before.items() if name not in after]
+        new += [item for name, item in after.items() if name not in before]
+    moved = []
+    for item in list(gone):
+        twin = next((other for other in new if other.kind == item.kind and other.tail == item.tail), None)
+        twin = twin or next((other for other in new if _same_but_name(item, other)), None)
+        if twin is not None:
+            moved.append((item, twin))
+            gone.remove(item)
+            new.remove(twin)
+    return Changed(tuple(altered), tuple(moved), tuple(new), tuple(gone))
+
+
+def _same_but_name(one: Defined, other: Defined) -> bool:
+    if one.kind != other.kind or one.kind == "statement":
+        return False
+    return one.text.replace(f"'{one.tail}'", "''") == other.text.replace(f"'{other.tail}'", "''")
+
+
+def imported(source: bytes | None) -> frozenset[str]:
+    """The names that a module's own level imports; empty where it does not parse."""
+    try:
+        tree = parse(source or b"")
+    except UNPARSABLE:
+        return frozenset()
+    statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return frozenset(alias.asname or alias.name for node in statements for alias in node.names)

@@ -1,0 +1,122 @@
+"""The whole analysis of a pull request's Python: evidence for each file, pooled so that moved work meets itself."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from bot.assessment.callgraph import CallGraph, Site, callee, visit
+from bot.assessment.changes import Changed, Side
+from bot.assessment.definitions import Defined
+from bot.assessment.evidence.differences import differences
+from bot.assessment.evidence.interface import altered, appeared
+from bot.assessment.evidence.meaning import meaning, named
+from bot.assessment.evidence.model import Evidence
+from bot.assessment.evidence.pointed import Edit, edits_in_place
+from bot.assessment.vocabulary import Vocabulary, rank
+from bot.config.schema import Frequency
+
+
+def analyse(changed: Changed, base: Side, head: Side, vocabulary: Vocabulary) -> dict[str, list[Evidence]]:
+    """Path → evidence, the weightiest first, one for each line and set of questions."""
+    sites: dict[tuple[int, Frequency], list[Site]] = {}
+    graphs = (CallGraph(base, vocabulary, sites), CallGraph(head, vocabulary, sites))
+    found = [_as_used(item, graphs[1], vocabulary) for item in _interface(changed, vocabulary)]
+    found += [item for pair in (*changed.altered, *changed.moved) for item in _pointed(*pair, graphs[1], vocabulary)]
+    found += [item for pair in (*changed.altered, *changed.moved) for item in _order(*pair, graphs[1], vocabulary)]
+    functions = [[item for item in side if item.kind != "constant"] for side in (changed.before, changed.after)]
+    for difference in differences(functions[0], functions[1], graphs, vocabulary):
+        if (item := meaning(difference, vocabulary)) is not None:
+            found.append(item)
+    return _sorted(found)
+
+
+def _sorted(found: list[Evidence]) -> dict[str, list[Evidence]]:
+    by_path: dict[str, list[Evidence]] = defaultdict(list)
+    seen = set()
+    for item in sorted(found, key=lambda item: item.order):
+        key = (item.path, item.line, item.questions)
+        if key not in seen:
+            seen.add(key)
+            by_path[item.path].append(item)
+    return dict(by_path)
+
+
+def _interface(changed: Changed, vocabulary: Vocabulary) -> Iterator[Evidence]:
+    for before, after in (*changed.altered, *changed.moved):
+        yield from altered(before, after, vocabulary)
+    for item in changed.added:
+        yield from appeared(item, vocabulary, "new")
+    for item in changed.removed:
+        yield from appeared(item, vocabulary, "gone")
+
+
+def _as_used(item: Evidence, graph: CallGraph, vocabulary: Vocabulary) -> Evidence:
+    """A constant counts as often as the code that reads it."""
+    if item.frequency != "import":
+        return item
+    return msgspec.structs.replace(item, frequency=graph.read(item.what.split(" ", 1)[0]))
+
+
+def _pointed(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
+    if after.kind != "function":
+        return
+    edits = [edit for edit in edits_in_place(before.node, after.node) if edit.statement]
+    if not edits:
+        return
+    lines: dict[int, Frequency] = {}
+    for node, frequency in visit(after.node, graph.frequency(after), vocabulary):
+        line = getattr(node, "lineno", 0)
+        if line not in lines or rank(frequency) > rank(lines[line]):
+            lines[line] = frequency
+    for edit in edits:
+        if item := _edit(edit, after, lines.get(edit.line, graph.frequency(after)), vocabulary):
+            yield item
+
+
+def _edit(edit: Edit, item: Defined, frequency: Frequency, vocabulary: Vocabulary) -> Evidence | None:
+    what = f"{edit.old} → {edit.new} in {item.name}: {edit.statement}"
+    role, rule = vocabulary.role(item.path), named(edit.names, vocabulary)
+    for text in (edit.old, edit.new):
+        if " " in text.strip("'\"") and text[:1] in ("'", '"'):
+            return None
+    if rule is not None and rule.questions:
+        return Evidence(item.path, edit.line, what, rule.why, frequency, rule.questions, 15)
+    if rule is not None:
+        return None
+    if role.questions and rank(frequency) >= rank("shard"):
+        return Evidence(item.path, edit.line, what, f"part of {role.what}", frequency, role.questions, 10)
+    if vocabulary.rule(item.name):
+        return Evidence(item.path, edit.line, what, "a rule of stages, plans or retries", frequency, ("design",), 10)
+    return None
+
+
+def _order(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
+    """The same waits and remote calls in another order."""
+    if after.kind != "function":
+        return
+    sequences = [_protocol_calls(item, vocabulary) for item in (before, after)]
+    if sequences[0] != sequences[1] and sorted(sequences[0]) == sorted(sequences[1]):
+        why = "the order of calls between coordinator and workers, and what waits for what"
+        yield Evidence(
+            after.path,
+            after.line,
+            f"order of {', '.join(dict.fromkeys(sequences[1]))} in {after.name}",
+            why,
+            graph.frequency(after),
+            ("design",),
+            12,
+        )
+
+
+def _protocol_calls(item: Defined, vocabulary: Vocabulary) -> list[str]:
+    found = []
+    for node in ast.walk(item.node):
+        if isinstance(node, ast.Call):
+            rule = vocabulary.call(callee(node))
+            if rule is not None and rule.questions == ("design",):
+                found.append((node.lineno, node.col_offset, callee(node)))
+    return [name for _, _, name in sorted(found)]

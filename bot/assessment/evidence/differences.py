@@ -1,0 +1,138 @@
+"""What the definitions of two sides do differently, once moved and extracted work is matched.
+
+The facts of all changed definitions of the pull request are pooled, so that work which moved to a helper, to another
+method or to another file meets itself again. What a definition newly delegates to unchanged code is looked up there.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from bot.assessment.callgraph import CallGraph, callee
+from bot.assessment.definitions import Defined
+from bot.assessment.evidence.facts import Fact, facts_of
+from bot.assessment.vocabulary import Vocabulary, rank
+
+Side = Literal["added", "removed", "more often", "repeated", "fewer"]
+
+
+_ATTRIBUTE = re.compile(r"\b_(?:\.\w+)+")
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """One fact and how the sides differ in it. `repeated` and `fewer`: on both sides, but not as many times."""
+
+    side: Side
+    fact: Fact
+
+
+def differences(
+    before: Iterable[Defined], after: Iterable[Defined], graphs: tuple[CallGraph, CallGraph], vocabulary: Vocabulary
+) -> list[Difference]:
+    """In order of appearance; what was added first."""
+    old, new = list(before), list(after)
+    changed = {item.tail for item in (*old, *new) if item.kind == "function"}
+    pools = [
+        [
+            fact
+            for item in items
+            for fact in facts_of(item, graph.frequency(item), vocabulary)
+            # Calls among the changed definitions are plumbing: what they do is in the pool.
+            if not (fact.kind == "call" and fact.text in changed)
+        ]
+        for items, graph in zip((old, new), graphs, strict=True)
+    ]
+    counts = [Counter(fact.key for fact in pool) for pool in pools]
+    # Work that moved into, or out of, a function that both sides have.
+    excused_removed = _delegated(new, old, changed, graphs[1], vocabulary)
+    excused_added = _delegated(old, new, changed, graphs[0], vocabulary)
+    mentioned = [_mentioned(old), _mentioned(new)]
+    excused_removed |= {("call", name) for name in mentioned[1]}
+    excused_added |= {("call", name) for name in mentioned[0]}
+    highest: dict[tuple[str, str], int] = {}
+    for fact in pools[0]:
+        highest[fact.key] = max(highest.get(fact.key, 0), rank(fact.frequency))
+    found, seen = [], set()
+    for fact in pools[1]:
+        if (fact.key, fact.path, fact.owner) in seen:
+            continue
+        if fact.key not in counts[0]:
+            if fact.key not in excused_added:
+                found.append(Difference("added", fact))
+                seen.add((fact.key, fact.path, fact.owner))
+        elif rank(fact.frequency) > highest[fact.key] and fact.key not in excused_added:
+            found.append(Difference("more often", fact))
+            seen.add((fact.key, fact.path, fact.owner))
+        elif counts[1][fact.key] > counts[0][fact.key] and len(old) == len(new):
+            found.append(Difference("repeated", fact))
+            seen.add((fact.key, fact.path, fact.owner))
+    for fact in pools[0]:
+        if (fact.key, fact.path, fact.owner) in seen:
+            continue
+        fewer = fact.kind in ("call", "except") and 0 < counts[1][fact.key] < counts[0][fact.key]
+        if fewer and len(old) == len(new):
+            found.append(Difference("fewer", fact))
+            seen.add((fact.key, fact.path, fact.owner))
+        elif fact.key not in counts[1] and fact.key not in excused_removed:
+            found.append(Difference("removed", fact))
+            seen.add((fact.key, fact.path, fact.owner))
+    return _unmatched(found)
+
+
+def _unmatched(found: list[Difference]) -> list[Difference]:
+    """Without the pairs that differ only in how a helper is given what it works on: `op.kind == "a"`, `kind == "a"`."""
+    ends: list[list[Difference]] = [[], []]
+    for item in found:
+        if item.side in ("added", "removed"):
+            ends[item.side == "added"].append(item)
+    gone: set[int] = set()
+    for new in ends[1]:
+        for old in ends[0]:
+            alike = old.fact.kind == new.fact.kind and _bare(old.fact.text) == _bare(new.fact.text)
+            if id(old) not in gone and alike and old.fact.owner != new.fact.owner:
+                gone |= {id(old), id(new)}
+                break
+    return [item for item in found if id(item) not in gone]
+
+
+def _bare(text: str) -> str:
+    return _ATTRIBUTE.sub("_", text)
+
+
+def _called(item: Defined) -> dict[str, str]:
+    """What a definition calls as it is written (`self._file.close`) -> its last part."""
+    return {ast.unparse(node.func): callee(node) for node in ast.walk(item.node) if isinstance(node, ast.Call)}
+
+
+def _delegated(
+    callers: list[Defined], others: list[Defined], changed: set[str], graph: CallGraph, vocabulary: Vocabulary
+) -> set[tuple[str, str]]:
+    """The facts of unchanged functions that only one side calls; a method of the same class comes before any other."""
+    known: dict[str, set[str]] = {}
+    for item in others:
+        known.setdefault(item.tail, set()).update(_called(item))
+    found = set()
+    for caller in callers:
+        for written, name in _called(caller).items():
+            if written in known.get(caller.tail, ()) or name in changed:
+                continue
+            ranked = sorted(graph.named(name), key=lambda item: (item.owner != caller.owner, item.path != caller.path))
+            for item in ranked[:1]:
+                found |= {fact.key for fact in facts_of(item, graph.frequency(item), vocabulary)}
+    return found
+
+
+def _mentioned(items: Iterable[Defined]) -> set[str]:
+    """Names that are read: a function held in a local is still the one that is called."""
+    return {
+        child.id
+        for item in items
+        for child in ast.walk(item.node)
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
+    }

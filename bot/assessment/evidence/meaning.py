@@ -1,0 +1,158 @@
+"""From a difference to the questions it touches, by the configured vocabularies and how often it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.assessment.evidence.differences import Difference
+from bot.assessment.evidence.facts import Fact
+from bot.assessment.evidence.model import Evidence
+from bot.assessment.vocabulary import Vocabulary, rank
+from bot.config.schema import CallRule, NameRule, Question
+
+_VERB = {
+    "added": "new",
+    "removed": "gone:",
+    "more often": "now more often:",
+    "repeated": "once more:",
+    "fewer": "once less:",
+}
+
+
+def meaning(difference: Difference, vocabulary: Vocabulary) -> Evidence | None:
+    """None where the difference is below what a ferry could measure and changes no rule."""
+    fact = difference.fact
+    judge = {
+        "call": _call,
+        "argument": _argument,
+        "hold": _hold,
+        "sort": _sort,
+        "lock": _lock,
+        "except": _error_class,
+        "raise": _raised,
+        "yield": _yield,
+    }.get(fact.kind, _expression)
+    found = judge(difference, vocabulary)
+    if found is None:
+        return None
+    questions, why = found
+    weight = len(questions) + 2 * rank(fact.frequency) + (2 if difference.side != "removed" else 0)
+    return Evidence(fact.path, fact.line, said(difference), why, fact.frequency, questions, weight)
+
+
+def said(difference: Difference) -> str:
+    """The difference in a few words."""
+    fact = difference.fact
+    text = fact.text if len(fact.text) <= 70 else fact.text[:67] + "..."
+    noun = {"call": f"call of {text}", "hold": f"materialised {text}", "condition": f"condition {text}"}
+    noun |= {"compute": f"computation {text}", "state": f"state {text}", "yield": f"{text}", "lock": f"lock: {text}"}
+    return f"{_VERB[difference.side]} {noun.get(fact.kind, text)} in {fact.owner}"
+
+
+_Judged = tuple[tuple[Question, ...], str] | None
+
+
+def hot(fact: Fact, least: int) -> bool:
+    """Does the fact run at least that often?"""
+    return rank(fact.frequency) >= least
+
+
+SHARD, CHUNK, RECORD = rank("shard"), rank("chunk"), rank("record")
+
+
+def _call(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    fact = difference.fact
+    rule = vocabulary.call(fact.text)
+    if rule is not None:
+        # One flush or copy less is a merged branch; one wait less is another protocol.
+        return None if difference.side == "fewer" and rule.questions != ("design",) else _by_call(rule, fact)
+    if difference.side in ("repeated", "fewer") or vocabulary.cheap(fact.text) or fact.text == "_":
+        return None
+    if hot(fact, RECORD) and vocabulary.role(fact.path).questions:
+        return ("cpu",), "work of the innermost loop"
+    return None
+
+
+def _by_call(rule: CallRule, fact: Fact) -> _Judged:
+    if rule.questions and hot(fact, rank(rule.least)):
+        return rule.questions, rule.why
+    return None
+
+
+def _argument(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    fact = difference.fact
+    for name in fact.names:
+        if (rule := vocabulary.name(name)) is not None:
+            return (rule.questions, rule.why) if rule.questions else None
+        if (call := vocabulary.call(name)) is not None and (judged := _by_call(call, fact)):
+            return judged
+    return _by_place(fact, vocabulary)
+
+
+def _hold(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    fact = difference.fact
+    if not hot(fact, SHARD) or (difference.side == "repeated" and not hot(fact, CHUNK)):
+        return None
+    if any(vocabulary.loop(name) == "import" for name in fact.names) and not hot(fact, RECORD):
+        return None
+    return ("memory",), "holds what was streamed or viewed before"
+
+
+def _sort(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    if "key=" not in difference.fact.text and difference.fact.text.startswith(("min(", "max(")):
+        return None
+    if not hot(difference.fact, SHARD):
+        return None
+    return ("shuffle", "cpu"), "the order in which rows are sorted and merged"
+
+
+def _lock(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    if " under " in difference.fact.text:
+        rule = vocabulary.call(difference.fact.names[0])
+        return (("cpu",), "longer or shorter under a lock") if rule and rule.questions else None
+    return ("cpu",), "lock contention"
+
+
+def _error_class(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    return ("design",), "which errors are caught decides what is retried and what is fatal"
+
+
+def _raised(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    if hot(difference.fact, SHARD) or vocabulary.rule(difference.fact.owner):
+        return ("design",), "the class of an error decides whether its shard is retried"
+    return None
+
+
+def _yield(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    if vocabulary.rule(difference.fact.owner):
+        return ("design",), "what a stage emits for one input"
+    return None
+
+
+def _expression(difference: Difference, vocabulary: Vocabulary) -> _Judged:
+    """Conditions, computations and state: by what their names stand for, else by where they run."""
+    fact = difference.fact
+    if fact.kind == "state":
+        return _by_place(fact, vocabulary) if hot(fact, CHUNK) else None
+    if rule := named(fact.names, vocabulary):
+        sized = fact.kind == "compute" or any(sign in fact.text for sign in (" < ", " > ", " <= ", " >= ", " % "))
+        if sized and rule.questions and hot(fact, rank("planning")):
+            return rule.questions, rule.why
+        if not rule.questions:
+            return None
+    return _by_place(fact, vocabulary)
+
+
+def named(names: Iterable[str], vocabulary: Vocabulary) -> NameRule | None:
+    """The first name that stands for something, silent rules last."""
+    rules = [rule for rule in map(vocabulary.name, names) if rule is not None]
+    return next((rule for rule in rules if rule.questions), rules[0] if rules else None)
+
+
+def _by_place(fact: Fact, vocabulary: Vocabulary) -> _Judged:
+    role = vocabulary.role(fact.path)
+    if vocabulary.rule(fact.owner) and fact.kind in ("condition",):
+        return ("design",), "a rule of stages, plans or retries"
+    if hot(fact, CHUNK) and role.questions:
+        return role.questions, f"part of {role.what}"
+    return None

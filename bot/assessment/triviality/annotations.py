@@ -1,0 +1,142 @@
+"""Type hints that nothing reads at run time.
+
+Under `from __future__ import annotations` a hint is never evaluated: it is text beside the function, class or module.
+Such text matters only to a reader. Readers are: a decorator (single dispatch, validation), a class machinery (pydantic,
+NamedTuple, TypedDict, data classes looking for ClassVar), and code that asks for hints or is handed the class.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from bot.assessment.triviality.names import module_bindings
+from bot.assessment.triviality.pair import Pair, Side
+from bot.assessment.triviality.readers import HINT_READERS, handed_on, plain_bases, plain_decorators, special_hints
+from bot.assessment.triviality.rule import Rule, on_each_side
+from bot.assessment.triviality.source import Definition, Function, bodies
+
+_READERS_IN_MODULE = (
+    "pydantic",
+    "typer",
+    "fastapi",
+    "beartype",
+    "typeguard",
+    "cattrs",
+    "attrs",
+    "attr",
+    "hydra",
+    "draccus",
+)
+# Evaluating these alone has no effect and cannot fail, so they are inert even without the `__future__` import.
+_BUILTINS = frozenset({"int", "str", "float", "bool", "bytes", "object", "list", "dict", "set", "tuple", "type"})
+
+
+def _drop_hints(side: Side, pair: Pair) -> list[str]:
+    if pair.around.mentions(HINT_READERS) or pair.mentions(_READERS_IN_MODULE):
+        return []
+    stripper = _Stripper(side, pair)
+    for statement in side.touched:
+        stripper.visit_statement(statement, None)
+    return stripper.taken
+
+
+class _Stripper:
+    """Walks the touched statements knowing the class around them: hints of a class are data, of a function are not."""
+
+    def __init__(self, side: Side, pair: Pair) -> None:
+        self.taken: list[str] = []
+        self._pair = pair
+        self._lazy = any(
+            isinstance(one, ast.ImportFrom) and one.module == "__future__" and one.names[0].name == "annotations"
+            for one in side.tree.body
+        )
+        self._special = special_hints(pair)
+        self._bound = module_bindings(side.tree)
+        self._tree = side.tree
+
+    def visit_statement(self, node: ast.AST, owner: ast.AST | None) -> None:
+        if isinstance(node, Function):
+            self._function(node, owner)
+        for field in ast.iter_child_nodes(node):
+            if isinstance(field, ast.stmt | ast.ExceptHandler | ast.match_case):
+                self.visit_statement(field, node if isinstance(node, Definition) else owner)
+        for body in bodies(node):
+            around = node if isinstance(node, Definition) else owner
+            body[:] = [self._assignment(one, around) if isinstance(one, ast.AnnAssign) else one for one in body]
+        if owner is None and isinstance(node, ast.AnnAssign):
+            self._module_level(node)
+
+    def _function(self, node: Function, owner: ast.AST | None) -> None:
+        if not plain_decorators(node) or (isinstance(owner, ast.ClassDef) and not self._plain_class(owner)):
+            return
+        arguments = node.args
+        for argument in [
+            *arguments.posonlyargs,
+            *arguments.args,
+            *arguments.kwonlyargs,
+            arguments.vararg,
+            arguments.kwarg,
+        ]:
+            if argument is not None and self._inert(argument.annotation):
+                self._take(argument.annotation)
+                argument.annotation = None
+        if self._inert(node.returns):
+            self._take(node.returns)
+            node.returns = None
+
+    def _assignment(self, node: ast.AnnAssign, owner: ast.AST | None) -> ast.stmt:
+        """What is left of an annotated assignment inside a definition."""
+        if isinstance(owner, ast.ClassDef):
+            if self._field_is_inert(node, owner):
+                self._take(node.annotation)
+                node.annotation = ast.Constant(None)
+            return node
+        # In a function the hint of a plain name is not even evaluated; without a value it still makes the name local.
+        if isinstance(owner, Function) and isinstance(node.target, ast.Name):
+            self._take(node.annotation)
+            if node.value is not None:
+                return ast.Assign([ast.Name(node.target.id, ast.Store())], node.value)
+            node.annotation = ast.Constant(None)
+        elif isinstance(owner, Function) and node.value is not None:
+            self._take(node.annotation)
+            return ast.Assign([node.target], node.value)
+        return node
+
+    def _module_level(self, node: ast.AnnAssign) -> None:
+        if not self._inert(node.annotation) or not isinstance(node.target, ast.Name):
+            return
+        self._take(node.annotation)
+        node.annotation = ast.Constant(None)
+
+    def _inert(self, hint: ast.expr | None) -> bool:
+        return hint is not None and (self._lazy or self._harmless(hint))
+
+    def _harmless(self, hint: ast.expr) -> bool:
+        if isinstance(hint, ast.Constant):
+            return hint.value is None or isinstance(hint.value, str)
+        return isinstance(hint, ast.Name) and hint.id in _BUILTINS and hint.id not in self._bound
+
+    def _take(self, hint: ast.expr | None) -> None:
+        self.taken.append(ast.dump(hint) if hint is not None else "")
+
+    def _plain_class(self, owner: ast.ClassDef) -> bool:
+        return plain_decorators(owner) and plain_bases(owner, self._tree)
+
+    def _field_is_inert(self, node: ast.AnnAssign, owner: ast.ClassDef) -> bool:
+        """The name stays a field; what the hint says may differ where only people and type checkers read it."""
+        if not self._lazy or not self._plain_class(owner) or owner not in self._tree.body:
+            return False
+        text = ast.unparse(node.annotation)
+        if any(word in text for word in self._special):
+            return False
+        if not self._pair.around.known:
+            # Elsewhere somebody may read fields as a schema; no schema can be made of a callable's signature.
+            return text.startswith("Callable[") and not handed_on(owner.name, self._pair.around)
+        return not handed_on(owner.name, self._pair.around)
+
+
+ANNOTATIONS = Rule(
+    "annotations",
+    "unevaluated text of hints; no decorator, class machinery, hint reader or schema in the package looks at it",
+    on_each_side(_drop_hints),
+)

@@ -1,0 +1,103 @@
+"""Which attributes of a class's instances a package can ask for, where every use of the class is in plain sight."""
+
+from __future__ import annotations
+
+import ast
+
+from bot.assessment.triviality.pair import Surroundings
+from bot.assessment.triviality.source import Function
+
+
+def attributes_asked(name: str, around: Surroundings, constructs: bool = True) -> set[str] | None:
+    """Attributes asked of the class or an instance in the whole package. None where one may escape from sight.
+
+    `constructs=False`: even a call of the class is an escape (an enum looks members up by value).
+    """
+    found: set[str] = set()
+    for _, tree in around.trees or []:
+        asked = _in_module(name, tree, constructs)
+        if asked is None:
+            return None
+        found |= asked
+    return found
+
+
+def _in_module(name: str, tree: ast.Module, constructs: bool) -> set[str] | None:
+    parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    hints = {id(part) for node in ast.walk(tree) for hint in _hints(node) for part in ast.walk(hint)}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias) and node.name == name and node.asname:
+            return None
+        if isinstance(node, ast.Constant) and node.value == name:
+            return None
+        if isinstance(node, ast.Attribute) and node.attr == name:
+            return None
+        if isinstance(node, ast.ClassDef) and node.name == name and constructs:
+            inside = _own(node)
+            if inside is None:
+                return None
+            found |= inside
+        if isinstance(node, ast.Name) and node.id == name and id(node) not in hints:
+            asked = _use(node, parents, constructs)
+            if asked is None:
+                return None
+            found |= asked
+    return found
+
+
+def _use(node: ast.Name, parents: dict[int, ast.AST], constructs: bool) -> set[str] | None:
+    """One mention of the class: `C.x`, `C(…).x`, `v = C(…)`, `with C(…) as v`."""
+    parent = parents[id(node)]
+    if isinstance(parent, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        return {parent.attr}
+    if not (constructs and isinstance(parent, ast.Call) and parent.func is node):
+        return None
+    around = parents[id(parent)]
+    if isinstance(around, ast.Attribute):
+        return {around.attr}
+    target: ast.expr | None = None
+    if isinstance(around, ast.Assign) and len(around.targets) == 1:
+        target = around.targets[0]
+    elif isinstance(around, ast.withitem):
+        target = around.optional_vars
+    if not isinstance(target, ast.Name):
+        return None
+    scope: ast.AST | None = around
+    while scope is not None and not isinstance(scope, Function):
+        scope = parents.get(id(scope))
+    return _asked_of(target.id, scope) if scope is not None else None
+
+
+def _asked_of(variable: str, scope: ast.AST) -> set[str] | None:
+    """Attributes asked of a variable that is never used in any other way."""
+    asked = {node.value for node in ast.walk(scope) if isinstance(node, ast.Attribute)}
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Global | ast.Nonlocal) and variable in node.names:
+            return None
+        if isinstance(node, ast.Name) and node.id == variable and isinstance(node.ctx, ast.Load) and node not in asked:
+            return None
+    return {
+        node.attr
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == variable
+    }
+
+
+def _own(node: ast.ClassDef) -> set[str] | None:
+    """What the class asks of itself; None where it hands itself to anybody."""
+    found: set[str] = set()
+    for member in node.body:
+        if isinstance(member, Function) and member.args.args:
+            asked = _asked_of(member.args.args[0].arg, member)
+            returns_itself = member.name == "__enter__"
+            if asked is None and not returns_itself:
+                return None
+            found |= asked or set()
+    return found
+
+
+def _hints(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+        return [node.annotation]
+    return [node.returns] if isinstance(node, Function) and node.returns is not None else []

@@ -1,0 +1,178 @@
+"""Removed definitions that nothing in the package can reach.
+
+Reaching is: the name in any role or as a word of any string, in any file of either side, save the removed definition
+itself. A member of a class is told apart from a namesake only where every use of its class is in plain sight: each
+instance is either asked for one attribute at once or kept in a local variable that is only asked for attributes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from bot.assessment.triviality.confined import attributes_asked
+from bot.assessment.triviality.names import module_bindings, words
+from bot.assessment.triviality.pair import Pair, Surroundings
+from bot.assessment.triviality.rule import Rule
+from bot.assessment.triviality.source import Function, dump
+
+# Whoever reaches names that are not written down; and `__getattr__` answers for names that nothing defines.
+_DYNAMIC = (
+    *("__dict__", "vars(", "globals(", "attrgetter", "methodcaller", "eval(", "exec(", "__getattr__", "getmembers"),
+    *("import_module", "__import__", "__subclasses__", "locals(", "dir(", "__members__", "__getattribute__"),
+)
+_DECORATORS = frozenset({"property", "staticmethod", "classmethod"})
+_WORD = re.compile(r"\w+")
+
+
+def _drop_dead(pair: Pair) -> bool:
+    around = pair.around
+    if not around.known or around.trees is None or around.mentions(_DYNAMIC) or _guesses_names(around):
+        return False
+    dropped = False
+    for statement in list(pair.base.touched):
+        if isinstance(statement, ast.ClassDef):
+            dropped |= _drop_members(statement, pair)
+            continue
+        name = _private_definition(statement)
+        if name and name not in module_bindings(pair.head.tree) and not _written(name, around, {dump(statement)}):
+            pair.base.drop(statement)
+            dropped = True
+    return dropped
+
+
+def _guesses_names(around: Surroundings) -> bool:
+    """`getattr`, `hasattr`, `setattr` or `delattr` with a name that is not a plain constant."""
+    for _, tree in around.trees or []:
+        for node in ast.walk(tree):
+            named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("attr")
+            if (
+                named
+                and isinstance(node, ast.Call)
+                and not (len(node.args) > 1 and isinstance(node.args[1], ast.Constant))
+            ):
+                return True
+    return False
+
+
+def _private_definition(statement: ast.stmt) -> str | None:
+    """The name of a private function without decorators, or of a private constant: nothing runs to define it."""
+    name = None
+    if isinstance(statement, Function) and not statement.decorator_list and _constant_defaults(statement):
+        name = statement.name
+    elif (
+        isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.value, ast.Constant)
+    ):
+        target = statement.targets[0]
+        name = target.id if isinstance(target, ast.Name) else None
+    return name if name and name.startswith("_") and not name.startswith("__") else None
+
+
+def _constant_defaults(function: Function) -> bool:
+    defaults = [*function.args.defaults, *(one for one in function.args.kw_defaults if one is not None)]
+    return all(isinstance(one, ast.Constant | ast.Name) for one in defaults)
+
+
+def _written(name: str, around: Surroundings, removed: set[str]) -> bool:
+    """Does the name stand anywhere but in the removed definitions?"""
+    for path, tree in around.trees or []:
+        for statement in tree.body:
+            if path == around.path and dump(statement) in removed:
+                continue
+            if any(name in _WORD.findall(word) for word in words(statement)):
+                return True
+    return False
+
+
+def _drop_members(before: ast.ClassDef, pair: Pair) -> bool:
+    """Members that the class has lost. Its other members are compared as ever."""
+    after = module_bindings(pair.head.tree).get(before.name)
+    if not isinstance(after, ast.ClassDef) or _exported(before.name, pair.around):
+        return False
+    left = {name for one in after.body for name in _members(one)}
+    lost = [one for one in before.body if len(_members(one)) == 1 and not left & set(_members(one))]
+    if not lost:
+        return False
+    names = {_members(one)[0] for one in lost}
+    if any(name.startswith("__") for name in names):
+        return False
+    if names & _read_by_the_body(after):
+        return False
+    dead: list[ast.stmt] = [one for one in lost if isinstance(one, Function) and _plain_member(one)]
+    if _is_enum(before, pair.base.tree):
+        dead = _dead_enum_members(before, lost, pair)
+    elif (
+        before.bases
+        or before.keywords
+        or before.decorator_list
+        or (asked := attributes_asked(before.name, pair.around)) is None
+        or asked & names
+    ):
+        return False
+    before.body = [one for one in before.body if one not in dead] or [ast.Pass()]
+    return bool(dead)
+
+
+def _members(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, Function):
+        return [statement.name]
+    if isinstance(statement, ast.Assign):
+        return [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def _read_by_the_body(node: ast.ClassDef) -> set[str]:
+    """Names that run while the class is made: its own members are visible there without any dot."""
+    running: list[ast.AST] = []
+    for one in node.body:
+        running += [*one.decorator_list, one.args] if isinstance(one, Function) else [one]
+    return {name.id for part in running for name in ast.walk(part) if isinstance(name, ast.Name)}
+
+
+def _plain_member(function: Function) -> bool:
+    decorators = [ast.unparse(one) for one in function.decorator_list]
+    return set(decorators) <= _DECORATORS and len(decorators) <= 1 and _constant_defaults(function)
+
+
+def _exported(name: str, around: Surroundings) -> bool:
+    """Named by any `__init__` or in any `__all__`: whoever uses the package may use it."""
+    for path, tree in around.trees or []:
+        everything = path.endswith("__init__.py")
+        for node in ast.walk(tree):
+            listed = isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in set(words(node))
+            if (everything or listed) and name in {part for word in words(node) for part in _WORD.findall(word)}:
+                return True
+    return False
+
+
+def _is_enum(node: ast.ClassDef, tree: ast.Module) -> bool:
+    bases = [ast.unparse(base) for base in node.bases]
+    known = {"enum.Enum": "enum", "enum.StrEnum": "enum", "Enum": "Enum", "StrEnum": "StrEnum"}
+    if len(bases) != 1 or bases[0] not in known or node.decorator_list or node.keywords:
+        return False
+    origin = module_bindings(tree).get(known[bases[0]])
+    if isinstance(origin, ast.ImportFrom):
+        return origin.module == "enum" and bases[0] in {"Enum", "StrEnum"}
+    return isinstance(origin, ast.Import) and any(alias.name == "enum" and not alias.asname for alias in origin.names)
+
+
+def _dead_enum_members(node: ast.ClassDef, lost: list[ast.stmt], pair: Pair) -> list[ast.stmt]:
+    """Members with a value of their own, of an enum that is only ever asked for members by name."""
+    values = [one.value for one in node.body if isinstance(one, ast.Assign)]
+    texts = [dump(value) for value in values]
+    if not all(isinstance(value, ast.Constant) for value in values) or len(set(texts)) != len(texts):
+        return []
+    if any(isinstance(one, Function) for one in node.body):
+        return []
+    names = {_members(one)[0] for one in lost if isinstance(one, ast.Assign)}
+    asked = attributes_asked(node.name, pair.around, constructs=False)
+    if asked is None or asked & names:
+        return []
+    return [one for one in lost if isinstance(one, ast.Assign)]
+
+
+DEAD_CODE = Rule(
+    "dead code",
+    "nothing in the package reaches what was removed: no name, string, export, subclass or dynamic access",
+    _drop_dead,
+)

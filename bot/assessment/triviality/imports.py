@@ -1,0 +1,211 @@
+"""Imports of standard library modules that do nothing but define names, and imports for type checkers only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from bot.assessment.triviality.names import module_bindings, rebinds
+from bot.assessment.triviality.pair import Pair, Side, Surroundings
+from bot.assessment.triviality.rule import Rule, on_each_side
+
+# Importing these, in any order, only defines names. Left out: whatever starts, patches, registers or reads settings.
+PURE = frozenset(
+    {
+        *(
+            "abc",
+            "array",
+            "ast",
+            "base64",
+            "bisect",
+            "bz2",
+            "collections",
+            "concurrent",
+            "contextlib",
+            "contextvars",
+            "copy",
+        ),
+        *(
+            "csv",
+            "dataclasses",
+            "datetime",
+            "decimal",
+            "enum",
+            "errno",
+            "fnmatch",
+            "fractions",
+            "functools",
+            "glob",
+            "gzip",
+        ),
+        *("hashlib", "heapq", "html", "inspect", "io", "itertools", "json", "linecache", "logging", "lzma", "math"),
+        *("numbers", "operator", "os", "pathlib", "pickle", "platform", "pprint", "queue", "random", "re", "secrets"),
+        *("shlex", "shutil", "signal", "socket", "stat", "statistics", "string", "struct", "subprocess", "sys"),
+        *(
+            "tempfile",
+            "textwrap",
+            "threading",
+            "time",
+            "timeit",
+            "traceback",
+            "types",
+            "typing",
+            "unicodedata",
+            "urllib",
+        ),
+        *("uuid", "warnings", "weakref", "zipfile", "zlib"),
+    }
+)
+
+
+def is_pure(statement: ast.stmt) -> bool:
+    """An import of nothing but such modules, by plain names."""
+    if isinstance(statement, ast.Import):
+        return all(alias.name.partition(".")[0] in PURE for alias in statement.names)
+    if isinstance(statement, ast.ImportFrom):
+        known = statement.level == 0 and statement.module is not None and statement.module.partition(".")[0] in PURE
+        return known and all(alias.name != "*" for alias in statement.names)
+    return False
+
+
+def _order(side: Side, pair: Pair) -> list[str]:
+    """Cut runs of such imports into one statement a name, sorted; everything else stays where it is."""
+    ordered: list[ast.stmt] = []
+    run: list[ast.stmt] = []
+    written: list[str] = []
+    for statement in [*side.tree.body, None]:
+        if statement is not None and is_pure(statement):
+            run.append(statement)
+            written.append(ast.unparse(statement))
+            continue
+        ordered += _sorted(run)
+        run = []
+        if statement is not None:
+            ordered.append(statement)
+    side.tree.body = ordered
+    return written
+
+
+def _sorted(run: list[ast.stmt]) -> list[ast.stmt]:
+    single = {ast.dump(one): (binds, one) for statement in run for binds, one in _cut(statement)}
+    sources: dict[str, set[str]] = {}
+    for binds, one in single.values():
+        # `import os` and `import os.path` bind one name to one module; any other double binding depends on order.
+        plain = isinstance(one, ast.Import) and one.names[0].asname is None
+        sources.setdefault(binds, set()).add("" if plain else ast.dump(one))
+    if any(len(found) > 1 for found in sources.values()):
+        return run
+    return [single[key][1] for key in sorted(single)]
+
+
+def _cut(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
+    assert isinstance(statement, ast.Import | ast.ImportFrom)  # noqa: S101 — `is_pure` chose them
+    for alias in statement.names:
+        asname = None if alias.asname == alias.name and "." not in alias.name else alias.asname
+        one = ast.alias(alias.name, asname)
+        if isinstance(statement, ast.Import):
+            yield asname or alias.name.partition(".")[0], ast.Import([one])
+        else:
+            yield asname or alias.name, ast.ImportFrom(statement.module, [one], 0)
+
+
+def _drop_unused(pair: Pair) -> bool:
+    """After `_order` each such import binds one name. Adding one is always idle; removing one needs the package."""
+    taken: list[list[str]] = []
+    reached = _reached_from_outside(pair.around) if pair.around.known else None
+    for number, side in enumerate(pair.sides):
+        other = {ast.dump(one) for one in pair.sides[1 - number].tree.body}
+        mine: list[str] = []
+        for statement in list(side.touched):
+            if not (is_pure(statement) and isinstance(statement, ast.Import | ast.ImportFrom)):
+                continue
+            alias = statement.names[0]
+            name = alias.asname or alias.name.partition(".")[0]
+            removed = side is pair.base and ast.dump(statement) not in other
+            if removed and (reached is None or name in reached):
+                continue
+            if not _used(name, side.tree):
+                mine.append(name)
+                side.drop(statement)
+        taken.append(mine)
+    return taken[0] != taken[1]
+
+
+def _used(name: str, tree: ast.Module) -> bool:
+    """Does the module itself use or rebind the name, in any role or as a word in a string?"""
+    if rebinds(tree, name) != 1:
+        return True
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name:
+            return True
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value.split():
+            return True
+        if isinstance(node, ast.Constant) and node.value == name:
+            return True
+        if isinstance(node, ast.Name) and node.id in {"globals", "vars", "eval", "exec", "dir", "locals"}:
+            return True
+    return False
+
+
+def _reached_from_outside(around: Surroundings) -> set[str] | None:
+    """Names that other files may read off this module. None when that cannot be told."""
+    if around.trees is None:
+        return None
+    module = around.path.rpartition("/")[2].removesuffix(".py")
+    found: set[str] = set()
+    for path, tree in around.trees:
+        if path == around.path:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == module:
+                found.update(alias.name for alias in node.names)
+            if isinstance(node, ast.Attribute) and module in (
+                getattr(node.value, "id", ""),
+                getattr(node.value, "attr", ""),
+            ):
+                found.add(node.attr)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and f"{module}." in node.value:
+                found.update(node.value.split("."))
+            if isinstance(node, ast.alias) and node.asname and node.name.rpartition(".")[2] == module:
+                return None
+    return None if "*" in found else found
+
+
+def _drop_type_checking(side: Side, pair: Pair) -> list[str]:
+    found = module_bindings(side.tree).get("TYPE_CHECKING")
+    genuine = (
+        isinstance(found, ast.ImportFrom) and found.module == "typing" and rebinds(side.tree, "TYPE_CHECKING") == 1
+    )
+    taken = []
+    for statement in list(side.touched) if genuine else []:
+        if isinstance(statement, ast.If) and _imports_alone(statement):
+            taken.append(ast.dump(statement))
+            side.drop(statement)
+    return taken
+
+
+def _imports_alone(block: ast.If) -> bool:
+    """`if TYPE_CHECKING:` and imports: what it would bind does not exist at run time, so nothing can depend on it."""
+    return (
+        isinstance(block.test, ast.Name)
+        and block.test.id == "TYPE_CHECKING"
+        and not block.orelse
+        and all(isinstance(one, ast.Import | ast.ImportFrom) for one in block.body)
+    )
+
+
+IMPORT_ORDER = Rule(
+    "import order",
+    "neighbouring imports of standard library modules that only define names bind the same names in any order",
+    on_each_side(_order),
+)
+UNUSED_IMPORTS = Rule(
+    "unused imports",
+    "such a module is loaded anyway or only defines names, and nothing in the module or the package uses this name",
+    _drop_unused,
+)
+TYPE_CHECKING_IMPORTS = Rule(
+    "type-checking imports",
+    "TYPE_CHECKING of the typing module is False at run time: the block never runs",
+    on_each_side(_drop_type_checking),
+)

@@ -1,0 +1,41 @@
+"""Names of local variables."""
+
+from __future__ import annotations
+
+from bot.assessment.triviality.pair import Pair, Side
+from bot.assessment.triviality.rule import Rule, on_each_side
+from bot.assessment.triviality.scopes import Resolver
+
+# Whoever can read a local variable by its name. One such word anywhere in the file, and names stay as they are.
+_READERS = (
+    *("locals", "vars(", "eval(", "exec(", "dir(", "globals", "_getframe", "currentframe", "f_locals", "inspect.stack"),
+    *("duckdb", "numexpr", ".query(", "tb_frame", "co_varnames", "import *"),
+)
+
+
+def _number_locals(side: Side, pair: Pair) -> list[str]:
+    if pair.mentions(_READERS):
+        return []
+    taken = []
+    for number, statement in enumerate(side.touched):
+        for depth, scope in enumerate(Resolver().resolve(statement)):
+            if scope.kind == "class":
+                continue
+            renamed = 0
+            for name, places in scope.places.items():
+                # A name that begins with two underscores is spelled differently inside a class.
+                if name not in scope.bound or name in scope.fixed or name.startswith("__"):
+                    continue
+                # No identifier holds a dot, so a numbered name can never meet another one.
+                for node, where in places:
+                    setattr(node, where, f"{depth}.{renamed}")
+                taken.append(f"{number}.{depth}.{renamed} {name}")
+                renamed += 1
+    return taken
+
+
+LOCAL_NAMES = Rule(
+    "local names",
+    "a local variable is found by its place in the frame; only its binding function's own code can name it",
+    on_each_side(_number_locals),
+)

@@ -1,0 +1,88 @@
+"""The words of log messages: never their level, their arguments, their place or how often they run."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from bot.assessment.triviality.names import module_bindings, rebinds
+from bot.assessment.triviality.pair import Pair, Side
+from bot.assessment.triviality.rule import Rule, on_each_side
+from bot.assessment.triviality.source import is_text
+
+LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception"})
+_FIELD = re.compile(r"%(?:%|(?:\([^)]*\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa])")
+# A message is words. Text of this many characters and more is data, and printing it costs something.
+MOST_CHARACTERS = 2000
+
+
+def _blank_texts(side: Side, pair: Pair) -> list[str]:
+    loggers = _loggers(side.tree)
+    taken = []
+    for node in side.walk():
+        if isinstance(node, ast.Call) and _logs(node, loggers):
+            blank = _blank(node.args[0], interpolated=len(node.args) > 1)
+            if blank is not None:
+                taken.append(ast.dump(node.args[0]))
+                node.args[0] = blank
+    return taken
+
+
+def _logs(call: ast.Call, loggers: set[str]) -> bool:
+    """`logger.info(message, …)` of a logger of this module, where every argument is plainly written."""
+    function = call.func
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr in LEVELS
+        and isinstance(function.value, ast.Name)
+        and function.value.id in loggers
+        and bool(call.args)
+        and not any(isinstance(argument, ast.Starred) for argument in call.args)
+    )
+
+
+def _loggers(tree: ast.Module) -> set[str]:
+    """Names that mean a logger of the standard library in every scope of the module."""
+    bound = module_bindings(tree)
+    if bound.get("logging") is None or not isinstance(bound["logging"], ast.Import) or rebinds(tree, "logging") != 1:
+        return set()
+    if not any(alias.name == "logging" and alias.asname is None for alias in bound["logging"].names):
+        return set()
+    return {
+        name
+        for name, statement in bound.items()
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Call)
+        and ast.unparse(statement.value.func) == "logging.getLogger"
+        and rebinds(tree, name) == 1
+    }
+
+
+def _blank(message: ast.expr, interpolated: bool) -> ast.expr | None:
+    """The message without its words: the values it formats remain, in order, each with its format."""
+    if isinstance(message, ast.Constant) and isinstance(message.value, str):
+        fields = _fields(message.value) if interpolated else []
+        if fields is None or len(message.value) > MOST_CHARACTERS:
+            return None
+        return ast.Tuple([ast.Constant(field) for field in fields], ast.Load())
+    if isinstance(message, ast.JoinedStr):
+        words = [str(part.value) for part in message.values if isinstance(part, ast.Constant)]
+        # With further arguments the finished text is a format, and a value may itself hold a percent sign.
+        if interpolated or sum(map(len, words)) > MOST_CHARACTERS:
+            return None
+        return ast.JoinedStr([part for part in message.values if not is_text(part)])
+    return None
+
+
+def _fields(text: str) -> list[str] | None:
+    """The % fields in order. None where a percent sign is no field: such a text fails to format."""
+    if "%" in _FIELD.sub("", text):
+        return None
+    return [found for found in _FIELD.findall(text) if found != "%%"]
+
+
+LOG_TEXT = Rule(
+    "log text",
+    "words of a message reach only people; level, arguments, fields and the place of the call stay compared",
+    on_each_side(_blank_texts),
+)

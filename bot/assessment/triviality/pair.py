@@ -1,0 +1,118 @@
+"""Both sides of a change while rules work on them, and what may be known of the files around it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
+from posixpath import dirname
+
+from bot.assessment.package import PackageView
+from bot.assessment.triviality.source import dump, parsed
+
+
+@dataclass(slots=True)
+class Side:
+    """One side's tree. Rules change `touched`, the top-level statements that the other side does not have."""
+
+    tree: ast.Module
+    text: bytes
+    touched: list[ast.stmt] = field(default_factory=list)
+    _kept: dict[int, str] = field(default_factory=dict)
+
+    def walk(self) -> Iterator[ast.AST]:
+        """Every node of the touched statements."""
+        for statement in self.touched:
+            yield from ast.walk(statement)
+
+    def drop(self, statement: ast.stmt) -> None:
+        """Remove one top-level statement."""
+        self.tree.body = [one for one in self.tree.body if one is not statement]
+        self.touched = [one for one in self.touched if one is not statement]
+
+    def texts(self) -> list[str]:
+        """The program as one text for each top-level statement."""
+        return [self._kept.get(id(one)) or dump(one) for one in self.tree.body]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The package around the changed file, with that file in it. Unless `known`, nothing outside it may be assumed."""
+
+    path: str
+    base: dict[str, bytes]
+    head: dict[str, bytes]
+    known: bool
+
+    @property
+    def files(self) -> list[tuple[str, bytes]]:
+        """Every file of both sides; a file that both sides share comes once."""
+        return [*self.base.items(), *((path, text) for path, text in self.head.items() if self.base.get(path) != text)]
+
+    def mentions(self, words: Iterable[str]) -> bool:
+        """Does any of these stand anywhere in the package, in whatever role?"""
+        wanted = tuple(words)
+        return any(_stands(wanted, text) for _, text in self.files)
+
+    @cached_property
+    def trees(self) -> list[tuple[str, ast.Module]] | None:
+        """Every tree of both sides, not to be changed. None where one file does not parse: it may hold any reader."""
+        found = [(path, parsed(text)) for path, text in self.files]
+        trees = [(path, tree) for path, tree in found if tree is not None]
+        return trees if len(trees) == len(found) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    base: Side
+    head: Side
+    around: Surroundings
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.base, self.head
+
+    def equal(self) -> bool:
+        return self.base.texts() == self.head.texts()
+
+    def mentions(self, words: Iterable[str]) -> bool:
+        """Does any of these words stand in the changed file, on either side?"""
+        wanted = tuple(words)
+        return any(_stands(wanted, side.text) for side in self.sides)
+
+
+@lru_cache(maxsize=1024)
+def _stands(words: tuple[str, ...], text: bytes) -> bool:
+    """Kept, because every file of a diff asks the same of the same package."""
+    # The plain search is many times faster than the pattern, and mostly it finds nothing.
+    return any(word.encode() in text for word in words) and _any_of(words).search(text) is not None
+
+
+@lru_cache(maxsize=32)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[bytes]:
+    """Each word stands where no longer word begins: `dir(` is not in `makedir(`."""
+    return re.compile("|".join((r"\b" if word[0].isalnum() else "") + re.escape(word) for word in words).encode())
+
+
+def surroundings(path: str, base: bytes, head: bytes, package: PackageView) -> Surroundings:
+    """The view with this file in it. Known means whole: a tree that lacks the package's own `__init__.py` is a part."""
+    before, after = {**package.base, path: base}, {**package.head, path: head}
+    marker = f"{dirname(path)}/__init__.py"
+    known = path in package.base and path in package.head and marker in package.base and marker in package.head
+    return Surroundings(path, before if known else {path: base}, after if known else {path: head}, known)
+
+
+def align(pair: Pair) -> None:
+    """Find the statements that only one side has; the others are equal already and no rule needs to look at them."""
+    texts = [[dump(one) for one in side.tree.body] for side in pair.sides]
+    match = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
+    same: tuple[set[int], set[int]] = (set(), set())
+    for block in match.get_matching_blocks():
+        same[0].update(range(block.a, block.a + block.size))
+        same[1].update(range(block.b, block.b + block.size))
+    for number, side in enumerate(pair.sides):
+        side.touched = [one for at, one in enumerate(side.tree.body) if at not in same[number]]
+        side._kept = {id(one): texts[number][at] for at, one in enumerate(side.tree.body) if at in same[number]}

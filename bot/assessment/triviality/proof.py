@@ -1,0 +1,119 @@
+"""Is a change proven to mean nothing at run time? Proof is equality after sound normalisations; doubt is "no".
+
+A file that is new, deleted, renamed, binary, not UTF-8, not parsable or of an unknown kind is never trivial: even an
+empty new `shuffle/__init__.py` would hide `shuffle.py`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+
+import msgspec
+
+from bot.assessment.model import FileChange
+from bot.assessment.package import PackageView
+from bot.assessment.triviality.annotations import ANNOTATIONS
+from bot.assessment.triviality.deadcode import DEAD_CODE
+from bot.assessment.triviality.docstrings import DOCSTRINGS, IDLE_STATEMENTS
+from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORTS, UNUSED_IMPORTS
+from bot.assessment.triviality.locals import LOCAL_NAMES
+from bot.assessment.triviality.logtext import LOG_TEXT
+from bot.assessment.triviality.pair import Pair, Side, align, surroundings
+from bot.assessment.triviality.source import UNPARSABLE, dump, parse
+from bot.assessment.triviality.strings import STRING_JOINS
+
+# In this order: what is later may rely on what is earlier, such as a message without pieces or a module without hints.
+RULES = (
+    DOCSTRINGS,
+    IDLE_STATEMENTS,
+    STRING_JOINS,
+    LOG_TEXT,
+    ANNOTATIONS,
+    DEAD_CODE,
+    TYPE_CHECKING_IMPORTS,
+    UNUSED_IMPORTS,
+    LOCAL_NAMES,
+)
+FORMATTING = "formatting and comments"
+NOTHING_KNOWN = PackageView({}, {})
+# A program that reads its own source text sees comments and formatting.
+SOURCE_READERS = ("getsource", "linecache", "co_firstlineno", "f_lineno", "tb_lineno", "co_lnotab", "findsource")
+
+
+class Proof(msgspec.Struct, frozen=True):
+    """`trivial` and in one phrase why, or why it could not be shown. `rules` names the normalisations that it took."""
+
+    trivial: bool
+    why: str
+    rules: tuple[str, ...] = ()
+
+
+def prove(change: FileChange, package: PackageView | None = None) -> Proof:
+    """Decide one file. Total: never raises on any bytes. Without `package` nothing outside the file is assumed."""
+    if obstacle := _obstacle(change):
+        return Proof(False, obstacle)
+    base, head = change.base or b"", change.head or b""
+    if change.path.endswith(".toml"):
+        return _prove_toml(base, head)
+    if not change.path.endswith(".py"):
+        return Proof(False, "neither Python nor TOML")
+    try:
+        return _prove_python(change.path, base, head, package or NOTHING_KNOWN)
+    # Trees that parse may still be too deep for the rules.
+    except (RecursionError, MemoryError) as error:
+        return Proof(False, f"too deep to compare: {type(error).__name__}")
+
+
+def _obstacle(change: FileChange) -> str | None:
+    """What makes a comparison of contents meaningless, before looking at any."""
+    stories: dict[str, str] = {
+        "added": "new file",
+        "deleted": "deleted file",
+        "renamed": f"moved from {change.old_path}",
+        "special": "a symbolic link, a submodule or another kind of entry changed",
+    }
+    if change.status in stories:
+        return stories[change.status]
+    if change.base is None or change.head is None:
+        return "too large to read"
+    for side, data in (("base", change.base), ("head", change.head)):
+        if b"\0" in data:
+            return f"binary in the {side}"
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            return f"not UTF-8 in the {side}"
+    return None
+
+
+def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> Proof:
+    trees = []
+    for side, data in (("base", base), ("head", head)):
+        try:
+            trees.append(parse(data))
+            dump(trees[-1])
+        except UNPARSABLE as error:
+            return Proof(False, f"the {side} does not parse: {type(error).__name__}")
+    around = surroundings(path, base, head, package or NOTHING_KNOWN)
+    pair = Pair(Side(trees[0], base), Side(trees[1], head), around)
+    if pair.mentions(SOURCE_READERS):
+        return Proof(False, "the module reads source text or line numbers, so even its formatting counts")
+    if pair.equal():
+        return Proof(True, "equal syntax trees without comments and formatting", (FORMATTING,))
+    applied = [IMPORT_ORDER.name] if IMPORT_ORDER.apply(pair) else []
+    align(pair)
+    applied += [rule.name for rule in RULES if rule.apply(pair)]
+    if not pair.equal():
+        return Proof(False, "the syntax trees differ")
+    return Proof(
+        True, f"equal syntax trees apart from {', '.join(applied) or FORMATTING}", tuple(applied) or (FORMATTING,)
+    )
+
+
+def _prove_toml(base: bytes, head: bytes) -> Proof:
+    try:
+        # repr keeps apart what == does not: 1, 1.0 and true.
+        equal = repr(tomllib.loads(base.decode())) == repr(tomllib.loads(head.decode()))
+    except (ValueError, RecursionError) as error:
+        return Proof(False, f"does not parse: {type(error).__name__}")
+    return Proof(True, "equal TOML values", (FORMATTING,)) if equal else Proof(False, "the TOML values differ")
