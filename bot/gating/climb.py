@@ -93,7 +93,7 @@ def begin_first_gate(draft: Draft) -> None:
 
 
 def baseline_found(draft: Draft, event: BaselineFound) -> None:
-    draft.change_gate(baseline=event.baseline, attempts=(Attempt(number=1),))
+    draft.change_gate(baseline=event.baseline, attempts=(Attempt(number=1),), history=event.history)
     draft.enter(RunState.queued)
     draft.acquire_tier()
 

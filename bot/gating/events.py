@@ -14,6 +14,7 @@ from bot.assessment.model import Assessment
 from bot.conversation.commands import Command, Said
 from bot.gating.model import Attempt, Baseline, FailedCommand, GatePlan, Place
 from bot.verdict.model import Judgement
+from bot.verdict.past import PastRun
 
 
 class Mentioned(msgspec.Struct, frozen=True, tag=True):
@@ -127,6 +128,7 @@ class BaselineFound(msgspec.Struct, frozen=True, tag=True):
     run_id: str
     gate: int
     baseline: Baseline
+    history: tuple[PastRun, ...] = ()
 
 
 class BaselineMissing(msgspec.Struct, frozen=True, tag=True):

@@ -13,6 +13,7 @@ import msgspec
 from bot.assessment.model import Assessment
 from bot.gating.states import RunState
 from bot.verdict.model import Judgement
+from bot.verdict.past import PastRun
 
 MaxGate = Literal["skip", "1", "2", "3"]
 
@@ -87,9 +88,12 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class GateRun(msgspec.Struct, frozen=True):
+    """One gate of a run. `history` are the tier's earlier scheduled runs, oldest first: what the noise is told by."""
+
     number: int
     baseline: Baseline | None = None
     attempts: tuple[Attempt, ...] = ()
+    history: tuple[PastRun, ...] = ()
 
     @property
     def attempt(self) -> Attempt | None:
