@@ -1,9 +1,9 @@
-"""`perf-gate compare`: judge two perf reports, or a stream of pairs, by the threshold table. Touches no network."""
+"""`perf-gate compare`: judge two perf reports, or a stream of pairs, as the bot would. Touches no network."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,9 +13,10 @@ import msgspec
 
 from bot.config.schema import Band, Thresholds
 from bot.verdict.judge import judge, not_comparable
-from bot.verdict.model import Judgement, Row
+from bot.verdict.model import Judgement, Noise, Policy, Row
+from bot.verdict.past import PastRun, earlier_reports
 from bot.verdict.report import Json, PerfReport, parse_json, printable, validate_report
-from bot.verdict.wording import number, percent
+from bot.verdict.wording import number, percent, rough
 
 STANDARD_INPUT: Final = "-"
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
@@ -34,29 +35,47 @@ class Judge:
     thresholds: Thresholds
     excluded: frozenset[str]
     worker_generations: tuple[str | None, str | None]
+    history: tuple[PastRun, ...]
+    policy: Policy
 
-    def __call__(self, baseline: Json, treatment: Json) -> Judgement:
+    def __call__(self, baseline: Json, treatment: Json, history: Sequence[PastRun] | None = None) -> Judgement:
         return judge(
             baseline,
             treatment,
             self.thresholds,
             excluded=self.excluded,
             worker_generations=self.worker_generations,
+            history=self.history if history is None else history,
+            policy=self.policy,
         )
 
 
-@click.command("compare", short_help="Judge two perf reports by the threshold table.")
+@click.command("compare", short_help="Judge two perf reports, by the table or the tier's noise.")
 @click.argument("baseline", required=False, type=click.Path(path_type=Path))
 @click.argument("treatment", required=False, type=click.Path(path_type=Path))
 @click.option("--json", "form", flag_value="json", help="Print the result as one JSON object.")
 @click.option("--markdown", "form", flag_value="markdown", help="Print the tables of the pull request comment.")
 @click.option(
-    "--jsonl", "form", flag_value="jsonl", help='Judge pairs from standard input, a {"baseline", "treatment"} a line.'
+    "--jsonl",
+    "form",
+    flag_value="jsonl",
+    help='Judge pairs from standard input, a {"baseline", "treatment"} a line; "history" may hold earlier reports.',
+)
+@click.option(
+    "--history",
+    "history_folder",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder of the tier's earlier scheduled reports (*.json, searched deep): tells what each delta is worth.",
+)
+@click.option(
+    "--policy",
+    type=click.Choice(["table", "calibrated"]),
+    help="Which reading decides deltas: the fixed table, or the noise of --history. Default: the config's, else table.",
 )
 @click.option(
     "--exclude", "excluded", multiple=True, metavar="STAGE", help='Do not count this stage (or "total"). Repeatable.'
 )
-@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Take thresholds from a perf-gate.toml.")
+@click.option("--config", "config_file", type=click.Path(path_type=Path), help="Take the rules of a perf-gate.toml.")
 @click.option(
     "--worker-generations",
     nargs=2,
@@ -70,6 +89,8 @@ def command(
     excluded: tuple[str, ...],
     config_file: Path | None,
     worker_generations: tuple[str, str] | None,
+    history_folder: Path | None,
+    policy: Policy | None,
 ) -> None:
     """Compare a BASELINE and a TREATMENT perf report (JSON files; one of them may be -, standard input).
 
@@ -77,7 +98,14 @@ def command(
     """
     ours_on, theirs_on = worker_generations or ("", "")
     # An empty generation is an unknown one: a script's unset variable.
-    judge_pair = Judge(_thresholds(config_file), frozenset(excluded), (ours_on or None, theirs_on or None))
+    thresholds, configured = _rules(config_file)
+    judge_pair = Judge(
+        thresholds,
+        frozenset(excluded),
+        (ours_on or None, theirs_on or None),
+        _history(history_folder),
+        policy or configured,
+    )
     if form == "jsonl":
         if baseline is not None:
             raise click.UsageError("--jsonl reads pairs from standard input; leave the file names out.")
@@ -95,13 +123,13 @@ def command(
     click.echo(_rendered(form, ours, theirs, judge_pair).encode())
 
 
-def judged_lines(lines: Iterable[bytes], judge_pair: Callable[[Json, Json], Judgement]) -> Iterator[bytes]:
+def judged_lines(lines: Iterable[bytes], judge_pair: Judge) -> Iterator[bytes]:
     """One JSON result a line, in order; a malformed line has a result that says what is wrong with it."""
     for count, line in enumerate(lines, start=1):
         yield _ENCODER.encode(_result(_judge_line(line, count, judge_pair))) + b"\n"
 
 
-def _judge_line(line: bytes, count: int, judge_pair: Callable[[Json, Json], Judgement]) -> Judgement:
+def _judge_line(line: bytes, count: int, judge_pair: Judge) -> Judgement:
     if not line.strip():
         return not_comparable([f"line {count} is empty; expected an object with baseline and treatment."])
     try:
@@ -112,11 +140,21 @@ def _judge_line(line: bytes, count: int, judge_pair: Callable[[Json, Json], Judg
         return not_comparable([f"line {count} is not a JSON object with baseline and treatment."])
     if missing := [side for side in ("baseline", "treatment") if side not in pair]:
         return not_comparable([f"line {count} has no {' and no '.join(missing)}."])
-    return judge_pair(pair["baseline"], pair["treatment"])
+    if (given := pair.get("history")) is None:
+        return judge_pair(pair["baseline"], pair["treatment"])
+    if not isinstance(given, list):
+        return not_comparable([f"line {count} has a history that is not a list of reports."])
+    return judge_pair(pair["baseline"], pair["treatment"], earlier_reports(given).runs)
 
 
 def _result(judgement: Judgement) -> dict[str, Any]:
-    """The documented shape of a result; footnotes are for readers of the table."""
+    """The documented shape of a result; footnotes are for readers of the table. `noise` and what the other reading
+    said stand only where there is history."""
+    by_noise = {
+        "noise": judgement.noise,
+        "other_verdict": judgement.other_verdict,
+        "other_reasons": judgement.other_reasons,
+    }
     return {
         "verdict": judgement.verdict,
         "reasons": judgement.reasons,
@@ -124,6 +162,9 @@ def _result(judgement: Judgement) -> dict[str, Any]:
         "memory": judgement.memory,
         "stages": judgement.stages,
         "flags": judgement.flags,
+        "policy": judgement.policy,
+        "tree": judgement.tree,
+        **(by_noise if judgement.noise is not None else {}),
     }
 
 
@@ -137,10 +178,13 @@ def _rendered(form: str | None, baseline: Json, treatment: Json, judge_pair: Jud
         case "json":
             return _json_text(judgement)
         case "markdown":
+            from bot.comment.noise import disagreement, noise_section
             from bot.comment.tables import comparison
 
             ours, theirs = (_usable(report) for report in (baseline, treatment))
-            return comparison(judgement, ours, theirs, judge_pair.thresholds)
+            worth = noise_section(judgement, ours, theirs, judge_pair.thresholds)
+            told = [disagreement(judgement), comparison(judgement, ours, theirs, judge_pair.thresholds), worth]
+            return "\n\n".join(part for part in told if part)
         case _:
             return table(judgement, judge_pair.thresholds)
 
@@ -163,7 +207,13 @@ def table(judgement: Judgement, thresholds: Thresholds) -> str:
     for name, *values in rows:
         cells = [name.ljust(widths[0]), *(value.rjust(width) for value, width in zip(values, widths[1:], strict=True))]
         lines.append("  ".join(cells).rstrip())
-    for title, sentences in (("Flags", judgement.flags), ("Notes", judgement.footnotes)):
+    noise = judgement.noise
+    if judgement.other_verdict not in (None, judgement.verdict):
+        other = "noise" if judgement.policy == "table" else "table"
+        lines += ["", f"By the {other}: {judgement.other_verdict}", *(f"  {said}" for said in judgement.other_reasons)]
+    worth = tuple(told_readings(noise)) if noise is not None else ()
+    titled = (("Flags", judgement.flags), ("Notes", judgement.footnotes), ("What the deltas are worth", worth))
+    for title, sentences in titled:
         if sentences:
             lines += ["", title, *(f"  {sentence}" for sentence in sentences)]
     return "\n".join(lines)
@@ -175,9 +225,37 @@ def _cells(row: Row, band: Band) -> tuple[str, str, str, str]:
     return ours, theirs, change, row.verdict
 
 
-def _thresholds(config_file: Path | None) -> Thresholds:
+def told_readings(noise: Noise) -> Iterator[str]:
+    """A line a signal: its change from the usual, and what that means."""
+    from bot.comment.noise import meaning, smallest_visible
+
+    named = [("total", noise.total), ("memory", noise.memory)]
+    named += [(printable(name, 40), reading) for name, reading in noise.stages.items()]
+    named += [(f"{printable(name, 40)}, work", reading) for name, reading in noise.work.items()]
+    found = [(name, reading) for name, reading in named if reading is not None]
+    for name, reading in found:
+        yield f"{name}: {rough(reading.change)} from its usual, {meaning(reading, 'its').replace('*', '')}"
+    yield smallest_visible(noise) if found else f"{noise.n} earlier runs are too few to tell."
+
+
+def _history(folder: Path | None) -> tuple[PastRun, ...]:
+    if folder is None:
+        return ()
+    found: list[tuple[str, Json]] = []
+    for file in sorted(folder.rglob("*.json")):
+        try:
+            found.append((str(file.relative_to(folder)), parse_json(file.read_bytes())))
+        except (OSError, ValueError) as error:
+            click.echo(f"{file} is left out of the history: it {error}.", err=True)
+    earlier = earlier_reports([report for _, report in found], [name for name, _ in found])
+    for name, why in earlier.left_out.items():
+        click.echo(f"{folder / name} is left out of the history: {why}.", err=True)
+    return earlier.runs
+
+
+def _rules(config_file: Path | None) -> tuple[Thresholds, Policy]:
     if config_file is None:
-        return Thresholds()
+        return Thresholds(), "table"
     from bot.config.load import BadConfig, load_repository_config
 
     try:
@@ -185,7 +263,8 @@ def _thresholds(config_file: Path | None) -> Thresholds:
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(str(config_file), error, "perf-gate.toml") from None
     try:
-        return load_repository_config(text, str(config_file)).thresholds
+        config = load_repository_config(text, str(config_file))
+        return config.thresholds, config.verdict.policy
     except BadConfig as error:
         raise Refusal(str(error)) from None
 

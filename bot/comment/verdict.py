@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.comment.limits import Section
 from bot.comment.markdown import block, code, details, text, title
+from bot.comment.noise import chart, disagreement, noise_section
 from bot.comment.numbers import about
 from bot.comment.sentences import (
     baseline_line,
@@ -27,7 +28,7 @@ from bot.comment.tables import (
     stage_timings,
 )
 from bot.config.schema import RepositoryConfig, Thresholds
-from bot.gating.model import Attempt, Baseline, GateRun, Run
+from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.states import RunState
 from bot.verdict.model import Judgement
 from bot.verdict.report import PerfReport, parse_report
@@ -42,7 +43,7 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
     lines = [f"🤖 ## Zephyr perf gate — {gate_title(plan)}", f"**Verdict:** {HEADLINES[judgement.verdict]}"]
     lines.append(f"**Next:** {mention(run.asked_by)}: {_next(run, judgement)}")
     if gate.baseline is not None:
-        lines += [baseline_line(gate.baseline, now), *problem_lines(judgement)]
+        lines += [baseline_line(gate.baseline, now), *problem_lines(judgement), disagreement(judgement)]
         lines.append(stale_warning(gate.baseline, plan, now))
     lines.append(commit_line(run))
     return [
@@ -50,7 +51,7 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
         Section(head_moved(run)),
         Section(_ferry_trouble(attempt)),
         Section(assessment_section(run)),
-        *(Section(part) for part in _tables(gate.baseline, attempt, judgement, thresholds)),
+        *(Section(part) for part in _tables(gate, attempt, judgement, thresholds)),
         Section(own_limits(thresholds)),
         *(earlier_gate(run, earlier, thresholds, now) for earlier in run.gates[:-1]),
         raw_report(attempt),
@@ -93,13 +94,15 @@ def _next(run: Run, judgement: Judgement) -> str:
     return "`@perf-gate retry` measures again, once the cause is mended."
 
 
-def _tables(baseline: Baseline | None, attempt: Attempt, judgement: Judgement, thresholds: Thresholds) -> list[str]:
-    before, after = _report(baseline.report if baseline else ""), _report(attempt.report)
+def _tables(gate: GateRun, attempt: Attempt, judgement: Judgement, thresholds: Thresholds) -> list[str]:
+    before, after = _report(gate.baseline.report if gate.baseline else ""), _report(attempt.report)
     return [
         run_summary(judgement, before, after, thresholds),
         stage_timings(judgement, thresholds),
         infra(before, after),
         remarks(judgement),
+        noise_section(judgement, before, after, thresholds),
+        chart(gate.history, judgement.total, gate.number),
         _queue_wait(attempt),
     ]
 
@@ -133,7 +136,7 @@ def earlier_gate(run: Run, gate: GateRun, thresholds: Thresholds, now: datetime)
     compared_with = [baseline_line(gate.baseline, now)] if gate.baseline is not None else []
     parts = [
         "\n".join([*compared_with, *problem_lines(judgement)]),
-        *_tables(gate.baseline, attempt, judgement, thresholds),
+        *_tables(gate, attempt, judgement, thresholds),
     ]
     body = "\n\n".join(part for part in parts if part)
     folded = details(f"Gate {plan.number} ({title(plan.name, 60)}): {verdict}", body)

@@ -113,9 +113,9 @@ class Thresholds(Strict):
 
 
 class Verdict(Strict):
-    """How deltas are judged: by the fixed table, or (a later release) by the tier's own noise."""
+    """How deltas are judged: by the fixed table, or by the noise of the tier's last scheduled runs ("calibrated")."""
 
-    policy: Literal["table"] = "table"
+    policy: Literal["table", "calibrated"] = "table"
 
 
 class Scope(Strict):

@@ -16,5 +16,12 @@ async def compare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     _, run, gate = found
     if gate.baseline is None or gate.attempt is None:
         raise AssertionError("a comparison was asked for before both reports were there")
-    judgement = judge(parse_json(gate.baseline.report), parse_json(gate.attempt.report), config_of(run).thresholds)
+    config = config_of(run)
+    judgement = judge(
+        parse_json(gate.baseline.report),
+        parse_json(gate.attempt.report),
+        config.thresholds,
+        history=gate.history,
+        policy=config.verdict.policy,
+    )
     return Outcome(Compared(run.id, gate.number, gate.attempt.number, judgement))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from bot.config.schema import Thresholds
+from bot.verdict.calibrated import CALIBRATED, known, readings
 from bot.verdict.flags import flags, footnotes
-from bot.verdict.model import Judgement, VerdictName
+from bot.verdict.model import Branch, Finding, Judgement, Noise, Policy
+from bot.verdict.past import PastRun
 from bot.verdict.report import Json, PerfReport, validate_report
-from bot.verdict.rules import RULES, Pair, beyond_fail, beyond_warn, more_oom
+from bot.verdict.rules import RULES, Pair, Rule, beyond_fail, beyond_warn, more_oom
 from bot.verdict.signals import measure
 from bot.verdict.wording import percent
 
@@ -22,11 +24,16 @@ def judge(
     *,
     excluded: Collection[str] = frozenset(),
     worker_generations: tuple[str | None, str | None] = (None, None),
+    history: Sequence[PastRun] = (),
+    policy: Policy = "table",
+    repeats: Sequence[PerfReport] = (),
 ) -> Judgement:
     """Judge a pair of parsed reports (see `report.parse_json`; an already validated `PerfReport` is taken as it is).
 
     `excluded` names stages, or "total", that do not count. `worker_generations` are the baseline's and the treatment's,
-    None where unknown. Never raises for what a report holds.
+    None where unknown. `history` are the tier's earlier scheduled runs, oldest first, the baseline among them or not;
+    with too few of them the table decides under either `policy`. `repeats` are more runs of the treatment's head, which
+    make its noise smaller; the table knows only the one. Never raises for what a report holds.
     """
     ours = baseline if isinstance(baseline, PerfReport) else validate_report(baseline)
     theirs = treatment if isinstance(treatment, PerfReport) else validate_report(treatment)
@@ -39,18 +46,26 @@ def judge(
         ]
         return not_comparable(problems)
     signals = measure(ours, theirs, thresholds, excluded)
-    pair = Pair(ours, theirs, signals, thresholds, worker_generations)
-    verdict, reasons = _decide(pair)
+    noise = readings(ours, [theirs, *repeats], signals, thresholds, history) if history else None
+    pair = Pair(ours, theirs, signals, thresholds, worker_generations, noise)
+    by_table = _tree(pair, RULES)
+    by_noise = _tree(pair, CALIBRATED) if known(noise) else None
+    decided, other = (by_noise, by_table) if policy == "calibrated" and by_noise else (by_table, by_noise)
     return Judgement(
-        verdict=verdict,
-        reasons=tuple(reasons),
+        verdict=decided[0].verdict,
+        reasons=_sentences(decided[0].findings),
         total=signals.total.row,
         memory=signals.memory.row,
         stages={name: signal.row for name, signal in signals.stages.items()},
         flags=flags(pair, excluded),
         footnotes=footnotes(pair),
-        hard_fails=(*more_oom(pair), *beyond_fail(pair)),
-        warns=tuple(beyond_warn(pair)),
+        hard_fails=_sentences([*more_oom(pair), *beyond_fail(pair)]),
+        warns=_sentences(beyond_warn(pair)),
+        tree=decided,
+        policy="calibrated" if decided is by_noise else "table",
+        noise=noise if noise is not None and noise.n else None,
+        other_verdict=other[0].verdict if other else None,
+        other_reasons=_sentences(other[0].findings) if other else (),
     )
 
 
@@ -58,19 +73,32 @@ def not_comparable(problems: list[str]) -> Judgement:
     """The judgement over a pair that cannot be read, by the sentences that say why."""
     more = len(problems) - _MOST_PROBLEMS
     rest = [f"And {more} more of this kind."] if more > 0 else []
-    return Judgement(verdict="not_comparable", reasons=(*problems[:_MOST_PROBLEMS], *rest))
+    said = (*problems[:_MOST_PROBLEMS], *rest)
+    tree = (Branch("unreadable", "not_comparable", tuple(Finding("report", sentence) for sentence in said)),)
+    return Judgement(verdict="not_comparable", reasons=said, tree=tree)
 
 
-def _decide(pair: Pair) -> tuple[VerdictName, list[str]]:
-    for verdict, rule in RULES:
-        if reasons := rule(pair):
-            return verdict, reasons
-    return "pass", [_all_within(pair)]
+def _tree(pair: Pair, rules: Sequence[Rule]) -> tuple[Branch, ...]:
+    """Every rule that found something, in order; never empty."""
+    found = ((rule, rule.find(pair)) for rule in rules)
+    branches = tuple(Branch(rule.name, rule.verdict, tuple(findings)) for rule, findings in found if findings)
+    return branches or (Branch("all_within", "pass", (_all_within(pair, rules),)),)
 
 
-def _all_within(pair: Pair) -> str:
+def _sentences(findings: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(finding.sentence for finding in findings)
+
+
+def _all_within(pair: Pair, rules: Sequence[Rule]) -> Finding:
+    if rules is CALIBRATED:
+        return _nothing_stands_out(pair.noise)
     rows = [signal.row for signal in pair.signals.wall]
     worst = max((row.delta for row in rows if row.delta is not None), default=None)
     limits = (pair.thresholds.total.warn_percent, pair.thresholds.stage.warn_percent)
     largest = f"; the largest wall-time change is {percent(worst, *limits)}" if worst is not None else ""
-    return f"Every compared signal is within its limit{largest}."
+    return Finding("report", f"Every compared signal is within its limit{largest}.")
+
+
+def _nothing_stands_out(noise: Noise | None) -> Finding:
+    runs = noise.n if noise else 0
+    return Finding("report", f"No signal is slower than the last {runs} scheduled runs explain by their own noise.")

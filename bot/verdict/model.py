@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 VerdictName = Literal["pass", "warn", "inconclusive", "fail", "not_comparable"]
+Policy = Literal["table", "calibrated"]
 RowVerdict = Literal["pass", "warn", "fail", "—"]
 
 
@@ -24,12 +25,63 @@ class Row(msgspec.Struct, frozen=True):
     verdict: RowVerdict = "—"
 
 
+class Finding(msgspec.Struct, frozen=True):
+    """What a rule found: the report's field, a sentence, the numbers (in the report's unit) and the limit they met."""
+
+    field: str
+    sentence: str
+    baseline: Decimal | None = None
+    treatment: Decimal | None = None
+    limit: str = ""
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """A rule that found something, and the verdict that follows where it is the first."""
+
+    rule: str
+    verdict: VerdictName
+    findings: tuple[Finding, ...] = ()
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """What one signal's change means against its own noise, over `n` earlier scheduled runs.
+
+    Fractions: `change` from the usual value, `width` of the band that chance explains, `visible` the smallest change
+    that would be found nine times in ten. `times` is the change in widths. `usual` is in the report's unit. `shared` is
+    what the treatment's other stages did together where that was taken out of `change`; `skipped` counts earlier
+    runs that were left out, as astray or as before a lasting step of the level.
+    """
+
+    n: int
+    change: float
+    width: float
+    visible: float
+    times: float
+    outcome: Literal["inside", "slower", "faster"]
+    usual: float
+    shared: float | None = None
+    skipped: int = 0
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """The readings of a pair; a signal without one has too little history. `n` counts the earlier runs looked at."""
+
+    n: int
+    total: Reading | None = None
+    memory: Reading | None = None
+    stages: dict[str, Reading] = {}
+    work: dict[str, Reading] = {}
+
+
 class Judgement(msgspec.Struct, frozen=True):
     """The verdict over one pair of reports.
 
-    `reasons` are the sentences of the rule that decided. `hard_fails` and `warns` are what the threshold table says of
-    each signal, whichever rule decided. `flags` never change a verdict. `footnotes` say why a row is "—" and which
-    optional fields a report lacks. Sentences are plain text, not Markdown, and may quote hostile names out of a report.
+    `tree` holds every rule that found something, in order: its first branch decided, and `reasons` are that branch's
+    sentences. `policy` is the reading that decided deltas, by the fixed table or by the tier's `noise`;
+    `other_verdict` is what the other one would have said (for `other_reasons`), None where there is no other.
+    `hard_fails` and `warns` are what the threshold table says of each signal, whichever rule decided. `flags` never
+    change a verdict. `footnotes` say why a row is "—" and which optional fields a report lacks. Sentences are plain
+    text, not Markdown, and may quote hostile names out of a report.
     """
 
     verdict: VerdictName
@@ -41,3 +93,8 @@ class Judgement(msgspec.Struct, frozen=True):
     footnotes: tuple[str, ...] = ()
     hard_fails: tuple[str, ...] = ()
     warns: tuple[str, ...] = ()
+    tree: tuple[Branch, ...] = ()
+    policy: Policy = "table"
+    noise: Noise | None = None
+    other_verdict: VerdictName | None = None
+    other_reasons: tuple[str, ...] = ()

@@ -6,16 +6,19 @@ again, without the cluster, the bucket or the repository.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import datetime
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import msgspec
 
-from bot.verdict.report import PerfReport
+from bot.verdict.report import Json, PerfReport, validate_report
 from bot.verdict.rules import SUCCEEDED, bucket
 
 ORDINARY_PREEMPTIONS = 3
+_FIRST = datetime.fromtimestamp(0, UTC)
+_SHORTEST, _LONGEST = 1e-6, 1e15
 
 
 class PastRun(msgspec.Struct, frozen=True):
@@ -29,7 +32,6 @@ class PastRun(msgspec.Struct, frozen=True):
     at: datetime
     total: float | None = None
     memory: float | None = None
-    work_total: float | None = None
     stages: dict[str, float] = {}
     work: dict[str, float] = {}
 
@@ -38,30 +40,77 @@ def past_run(report: PerfReport, at: datetime, *, workflow_run_id: int = 0, sha:
     """The numbers of a report that can stand for its tier, or None.
 
     None for what measured something else than the code: not succeeded, split by many preemptions, hit by broken
-    hardware, or killed for memory. A few preempted tasks are ordinary in a healthy run, and part of its noise. The
-    total of a run with cached stages is left out: it holds less work.
+    hardware, or killed for memory. A few preempted tasks are ordinary in a healthy run, and part of its noise.
     """
     if report.status not in (None, SUCCEEDED) or (report.preemption_count or 0) > ORDINARY_PREEMPTIONS:
         return None
     if bucket(report, "hardware_fault") or bucket(report, "oom"):
         return None
+    return numbers(report, at, workflow_run_id=workflow_run_id, sha=sha)
+
+
+def numbers(report: PerfReport, at: datetime, *, workflow_run_id: int = 0, sha: str = "") -> PastRun:
+    """A report cut down to its numbers. The total of a run with cached stages is left out: it holds less work."""
     cached = report.cached_steps
-    whole = not cached
     return PastRun(
         workflow_run_id=workflow_run_id,
         sha=sha or (report.commit_sha or "").lower(),
         at=at,
-        total=_measured(report.wall_seconds_total) if whole else None,
+        total=_measured(report.wall_seconds_total) if not cached else None,
         memory=_measured(report.peak_worker_memory_mb),
-        work_total=_measured(report.sum_task_wall_seconds_total) if whole else None,
         stages=_all_measured(report.stage_wall_seconds, cached),
         work=_all_measured(report.stage_sum_task_wall_seconds, cached),
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """Runs oldest first, and why others are not among them, by name."""
+
+    runs: tuple[PastRun, ...]
+    left_out: dict[str, str]
+
+
+def earlier_reports(reports: Sequence[Json], names: Sequence[str] = ()) -> Earlier:
+    """Parsed reports, named by `names` or by their place, as a history, by the time each says it was collected at.
+
+    A report without that time keeps its place after the one before it.
+    """
+    found: list[PastRun] = []
+    left_out: dict[str, str] = {}
+    latest = _FIRST
+    for index, content in enumerate(reports):
+        name = names[index] if index < len(names) else f"report {index + 1}"
+        report = validate_report(content)
+        if not isinstance(report, PerfReport):
+            left_out[name] = f"it {report[0]}"
+            continue
+        latest = _collected_at(report) or latest
+        made = past_run(report, latest, workflow_run_id=_run_id(report))
+        if made is None:
+            left_out[name] = "its run did not succeed, or was split by preemptions, broken hardware or lack of memory"
+        else:
+            found.append(made)
+    return Earlier(tuple(sorted(found, key=lambda run: run.at)), left_out)
+
+
+def _collected_at(report: PerfReport) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(report.collected_at_utc or "")
+    except ValueError:
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _run_id(report: PerfReport) -> int:
+    said = report.workflow_run_id or ""
+    return int(said) if said.isascii() and said.isdigit() else 0
+
+
 def _measured(value: Decimal | None) -> float | None:
+    """None where nothing was measured, or nothing that could be: a literal of 1E+900 seconds is no duration."""
     number = float(value) if value is not None else 0.0
-    return number if number > 0 else None
+    return number if _SHORTEST <= number <= _LONGEST else None
 
 
 def _all_measured(values: Mapping[str, Decimal | None], cached: Collection[str]) -> dict[str, float]:

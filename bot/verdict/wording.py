@@ -42,3 +42,11 @@ def percent(delta: Decimal, *limits: Decimal) -> str:
 def limit(value: Decimal) -> str:
     """A threshold in percent: "+10%"."""
     return f"+{number(value)}%"
+
+
+def rough(fraction: float) -> str:
+    """An estimated fraction, no finer than it is known: "+12%", "-3%", "+2.4%" below 10."""
+    points = fraction * 100
+    if abs(points) >= 1000:
+        return f"{points:+.1e}%"
+    return f"{points:+.0f}%" if abs(points) >= 10 else f"{points:+.1f}%"

@@ -17,7 +17,7 @@ from tests.verdict.pairs import dumps, generated
 from tests.verdict.story import Report, baseline, buckets, exactly, stages, treatment
 
 GOLDEN = Path(__file__).with_name("golden")
-KEYS = ["verdict", "reasons", "total", "memory", "stages", "flags"]
+KEYS = ["verdict", "reasons", "total", "memory", "stages", "flags", "policy", "tree"]
 NOTHING = {"baseline": None, "treatment": None, "delta": None, "verdict": "—"}
 
 STORIES: dict[str, tuple[Report, Report]] = {

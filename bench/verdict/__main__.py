@@ -1,0 +1,114 @@
+"""`python -m bench.verdict`: false alarms and power of both readings, on simulated runs with the recorded noise.
+
+An alarm is any verdict of warn or fail. Every trial has a history of its own, a baseline (its last run) and a
+treatment; both readings judge the same pair. Exit 1 when the calibrated reading misses what it promises.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+
+from bench.verdict.simulation import STAGES, Slowdown, Tier, night, report, work_noise
+from bot.config.schema import Thresholds
+from bot.verdict.judge import judge
+from bot.verdict.past import past_run
+
+ALARMS = ("warn", "fail")
+THRESHOLDS = Thresholds()
+NONE = Slowdown()
+
+
+@dataclass(frozen=True)
+class Question:
+    """One row of the table; `at_least` or `at_most` is the share of alarms that the calibrated reading promises."""
+
+    what: str
+    tier: Tier
+    nights: int
+    slowdown: Slowdown = NONE
+    any_stage: bool = False
+    treatments: int = 1
+    at_most: float | None = None
+    at_least: float | None = None
+
+
+def questions() -> Iterator[Question]:
+    with_work, walls = Tier(), Tier(work=False)
+    for nights in (14, 20):
+        for name, tier in (("work", with_work), ("wall only", walls)):
+            yield Question(f"identical, {name}", tier, nights, at_most=0.05)
+            yield Question(f"identical, {name}, 2 runs", tier, nights, treatments=2, at_most=0.05)
+        yield Question("one stage +10%, work", with_work, nights, Slowdown(1.10), any_stage=True, at_least=0.90)
+        yield Question("one stage +10%, work, 2 runs", with_work, nights, Slowdown(1.10), any_stage=True, treatments=2)
+        yield Question("one stage +25%, work", with_work, nights, Slowdown(1.25), any_stage=True)
+        yield Question("one stage +25%, wall only", walls, nights, Slowdown(1.25), any_stage=True)
+        yield Question("one stage +25%, wall only, 2 runs", walls, nights, Slowdown(1.25), any_stage=True, treatments=2)
+        yield Question("all stages +25%, wall only", walls, nights, Slowdown(1.25))
+        yield Question("all stages +50%, wall only", walls, nights, Slowdown(1.50), at_least=0.90)
+    yield Question("identical, work, few nights", with_work, 6)
+    yield Question("identical, wall only, few nights", walls, 6)
+    yield Question("all stages +50%, wall only, few nights", walls, 6, Slowdown(1.50))
+
+
+def trials(question: Question, count: int, seed: str) -> tuple[int, int]:
+    """How many of `count` pairs each reading alarms on: (table, calibrated)."""
+    rng = random.Random(f"{seed} {question}")
+    alarms = [0, 0]
+    for _ in range(count):
+        noise = work_noise(question.tier, rng)
+        nights = [report(question.tier, noise, rng, Slowdown(), number) for number in range(question.nights)]
+        history = [past for number, made in enumerate(nights) if (past := past_run(made, night(number))) is not None]
+        stage = rng.choice(list(STAGES)) if question.any_stage else None
+        slowdown = Slowdown(question.slowdown.factor, stage)
+        treatments = [
+            report(question.tier, noise, rng, slowdown, 1000 + number) for number in range(question.treatments)
+        ]
+        for index, policy in enumerate(("table", "calibrated")):
+            judgement = judge(
+                nights[-1],
+                treatments[0],
+                THRESHOLDS,
+                history=history,
+                policy="calibrated" if policy == "calibrated" else "table",
+                repeats=treatments[1:],
+            )
+            alarms[index] += judgement.verdict in ALARMS
+    return alarms[0], alarms[1]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.verdict", description=__doc__)
+    parser.add_argument("--trials", type=int, default=2000, help="a row")
+    parser.add_argument("--seed", default="1")
+    arguments = parser.parse_args()
+    rows = list(questions())
+    began, kept = time.monotonic(), True
+    print(f"{arguments.trials} trials a row, seed {arguments.seed}; shared sd 0.08, stage sd 0.06, work sd 0.015-0.03")
+    print(f"{'':<40} {'nights':>6} {'table':>8} {'calibrated':>10}  promised")
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        counted = pool.map(trials, rows, [arguments.trials] * len(rows), [arguments.seed] * len(rows))
+        for row, (table, calibrated) in zip(rows, counted, strict=True):
+            share = calibrated / arguments.trials
+            too_many = row.at_most is not None and share > row.at_most
+            too_few = row.at_least is not None and share < row.at_least
+            kept = kept and not too_many and not too_few
+            promise = f"≤ {row.at_most:.0%}" if row.at_most is not None else ""
+            promise = f"≥ {row.at_least:.0%}" if row.at_least is not None else promise
+            missed = " MISSED" if too_many or too_few else ""
+            print(
+                f"{row.what:<40} {row.nights:>6} {table / arguments.trials:>8.1%} {share:>10.1%}  {promise}{missed}",
+                flush=True,
+            )
+    print(f"{time.monotonic() - began:.0f} s on {os.cpu_count()} cores")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""One signal's logarithms over the tier's runs: what is left out of them, and what all stages of a run share.
+
+All values are natural logarithms of seconds (or MB), oldest first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean, median, stdev
+
+_MAD_TO_SD = 1.4826
+# Beyond so many robust standard deviations a night is no sample of the noise; a step of the level is no chance.
+_ASTRAY = 6.0
+_STEP = 6.0
+_FEWEST_TO_TELL = 8
+_FEWEST_BESIDE_A_STEP = 3
+# The shared part is taken out where that leaves clearly less noise: stages that share nothing would only lend theirs.
+_WORTHWHILE = 0.8
+
+Runs = Sequence[Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """`past` and `now` as they are to be compared, `level` the usual value before anything was taken out.
+
+    `shared` is what all other stages of the treatment did together, where it was taken out; `skipped` counts the
+    reports that were left out.
+    """
+
+    past: tuple[float, ...]
+    now: tuple[float, ...]
+    level: float
+    shared: float | None = None
+    skipped: int = 0
+
+
+def alone(past: Runs, now: Runs, name: str) -> Series | None:
+    """A signal by itself; None where the treatment lacks it or history has fewer than 2."""
+    having, theirs = [run for run in past if name in run], [math.log(run[name]) for run in now if name in run]
+    kept = settled([math.log(run[name]) for run in having])
+    if not theirs or len(kept) < 2:
+        return None
+    ours = tuple(math.log(having[index][name]) for index in kept)
+    return Series(ours, tuple(theirs), fmean(ours), None, len(having) - len(kept))
+
+
+def alongside(past: Runs, now: Runs, name: str) -> Series | None:
+    """A stage with what it shares with the run's other stages taken out, or alone where that makes it no quieter."""
+    by_itself = alone(past, now, name)
+    if by_itself is None or len(by_itself.past) < _FEWEST_BESIDE_A_STEP:
+        return by_itself
+    having = [run for run in past if name in run]
+    having = [having[index] for index in settled([math.log(run[name]) for run in having])]
+    levels = {other: fmean(math.log(run[other]) for run in having if other in run) for run in having for other in run}
+    ours = [_without_shared(run, name, levels) for run in having]
+    theirs = [_without_shared(run, name, levels) for run in now if name in run]
+    left, taken = [value for value, _ in ours if value is not None], [value for value, _ in theirs if value is not None]
+    if len(left) < len(ours) or len(taken) < len(theirs) or stdev(left) >= _WORTHWHILE * stdev(by_itself.past):
+        return by_itself
+    shared = fmean(common for _, common in theirs)
+    return Series(tuple(left), tuple(taken), by_itself.level, shared, by_itself.skipped)
+
+
+def _without_shared(run: Mapping[str, float], name: str, levels: Mapping[str, float]) -> tuple[float | None, float]:
+    """The stage's logarithm less the median of what the run's other stages were off their levels, and that median."""
+    others = [math.log(value) - levels[other] for other, value in run.items() if other != name and other in levels]
+    if len(others) < 2:
+        return None, 0.0
+    common = median(others)
+    return math.log(run[name]) - common, common
+
+
+def settled(values: Sequence[float]) -> list[int]:
+    """Which values tell the usual level: those since its last lasting step, without those astray."""
+    recent = list(range(_last_step(values), len(values)))
+    if len(recent) >= _FEWEST_TO_TELL:
+        middle = median(values[index] for index in recent)
+        spread = _MAD_TO_SD * median(abs(values[index] - middle) for index in recent)
+        if spread > 0:
+            recent = [index for index in recent if abs(values[index] - middle) <= _ASTRAY * spread]
+    return recent
+
+
+def _last_step(values: Sequence[float]) -> int:
+    """Where the level last changed for good, 0 if it did not: a new machine type, or a change that main lives with.
+
+    The noise is told by neighbours, which a step touches once; a step must stand out six times from it.
+    """
+    if len(values) < _FEWEST_TO_TELL:
+        return 0
+    between = [abs(after - before) for before, after in pairwise(values)]
+    noise = _MAD_TO_SD * median(between) / math.sqrt(2)
+    if noise <= 0:
+        return 0
+    best, where = 0.0, 0
+    for split in range(_FEWEST_BESIDE_A_STEP, len(values) - _FEWEST_BESIDE_A_STEP + 1):
+        before, after = values[:split], values[split:]
+        apart = abs(fmean(after) - fmean(before)) / (noise * math.sqrt(1 / len(before) + 1 / len(after)))
+        if apart > best:
+            best, where = apart, split
+    return where if best > _STEP else 0
