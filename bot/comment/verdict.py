@@ -83,6 +83,12 @@ def _next(run: Run, judgement: Judgement) -> str:
     if run.reason and judgement.verdict in ("pass", "warn"):
         stands = "nothing to do" if judgement.verdict == "pass" else "the warning stands"
         return f"{stands}: {sentence(run.reason, 300)}."
+    if judgement.policy == "table" and judgement.other_verdict == "pass" and judgement.verdict in ("warn", "fail"):
+        return (
+            "a reviewer decides: the table objects, the tier's own noise does not; `@perf-gate retry` measures again."
+        )
+    if judgement.verdict == "pass" and judgement.other_verdict in ("warn", "fail"):
+        return "nothing has to be done; a look at what the other reading found is worth it."
     if judgement.verdict == "pass":
         return "nothing to do; the gates that were asked for have passed."
     if judgement.verdict == "warn":

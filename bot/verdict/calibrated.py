@@ -8,6 +8,7 @@ is judged by the table.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -31,9 +32,10 @@ from bot.verdict.rules import (
     crossed,
     more_failures,
 )
-from bot.verdict.signals import MEMORY_FIELD, Signals
+from bot.verdict.signals import MEMORY_FIELD, Signal, Signals
 from bot.verdict.wording import limit, rough
 
+_WORST_FIRST: Final[tuple[RowVerdict, ...]] = ("fail", "warn", "pass")
 _UNKNOWN_TIME = datetime.fromtimestamp(0, UTC)
 
 
@@ -88,6 +90,26 @@ def stands_out(pair: Pair, verdict: RowVerdict) -> list[Finding]:
         for field, unit, reading, band in named
         if reading is not None and _class(reading, band) == verdict
     ]
+
+
+def by_their_noise(signals: Signals, noise: Noise, thresholds: Thresholds) -> Signals:
+    """The rows with the verdicts of their readings; a stage's is the worse one of its wall time's and its work's."""
+
+    def read_as(signal: Signal, band: Band, *found: Reading | None) -> Signal:
+        told = [_class(reading, band) for reading in found if reading is not None]
+        if not signal.counts or not told:
+            return signal
+        worst = next(verdict for verdict in _WORST_FIRST if verdict in told)
+        return dataclasses.replace(signal, row=replace(signal.row, verdict=worst))
+
+    return Signals(
+        total=read_as(signals.total, thresholds.total, noise.total),
+        memory=read_as(signals.memory, thresholds.memory, noise.memory),
+        stages={
+            name: read_as(signal, thresholds.stage, noise.stages.get(name), noise.work.get(name))
+            for name, signal in signals.stages.items()
+        },
+    )
 
 
 def _class(reading: Reading, band: Band) -> RowVerdict:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from bot.config.schema import Thresholds
-from bot.verdict.calibrated import CALIBRATED, known, readings
+from bot.verdict.calibrated import CALIBRATED, by_their_noise, known, readings
 from bot.verdict.flags import flags, footnotes
 from bot.verdict.model import Branch, Finding, Judgement, Noise, Policy
 from bot.verdict.past import PastRun
 from bot.verdict.report import Json, PerfReport, validate_report
-from bot.verdict.rules import RULES, Pair, Rule, beyond_fail, beyond_warn, more_oom
+from bot.verdict.rules import RULES, Pair, Rule
 from bot.verdict.signals import measure
 from bot.verdict.wording import percent
 
@@ -51,16 +51,17 @@ def judge(
     by_table = _tree(pair, RULES)
     by_noise = _tree(pair, CALIBRATED) if known(noise) else None
     decided, other = (by_noise, by_table) if policy == "calibrated" and by_noise else (by_table, by_noise)
+    rows = by_their_noise(signals, noise, thresholds) if decided is by_noise and noise else signals
     return Judgement(
         verdict=decided[0].verdict,
         reasons=_sentences(decided[0].findings),
-        total=signals.total.row,
-        memory=signals.memory.row,
-        stages={name: signal.row for name, signal in signals.stages.items()},
+        total=rows.total.row,
+        memory=rows.memory.row,
+        stages={name: signal.row for name, signal in rows.stages.items()},
         flags=flags(pair, excluded),
         footnotes=footnotes(pair),
-        hard_fails=_sentences([*more_oom(pair), *beyond_fail(pair)]),
-        warns=_sentences(beyond_warn(pair)),
+        hard_fails=_said_by(decided, "more_oom", "beyond_fail"),
+        warns=_said_by(decided, "beyond_warn"),
         tree=decided,
         policy="calibrated" if decided is by_noise else "table",
         noise=noise if noise is not None and noise.n else None,
@@ -83,6 +84,10 @@ def _tree(pair: Pair, rules: Sequence[Rule]) -> tuple[Branch, ...]:
     found = ((rule, rule.find(pair)) for rule in rules)
     branches = tuple(Branch(rule.name, rule.verdict, tuple(findings)) for rule, findings in found if findings)
     return branches or (Branch("all_within", "pass", (_all_within(pair, rules),)),)
+
+
+def _said_by(tree: Sequence[Branch], *rules: str) -> tuple[str, ...]:
+    return tuple(finding.sentence for branch in tree if branch.rule in rules for finding in branch.findings)
 
 
 def _sentences(findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import fmean, median, stdev
+from statistics import fmean, median
+
+from bot.verdict.distribution import variance
 
 _MAD_TO_SD = 1.4826
 # Beyond so many robust standard deviations a night is no sample of the noise; a step of the level is no chance.
@@ -55,11 +57,12 @@ def alongside(past: Runs, now: Runs, name: str) -> Series | None:
         return by_itself
     having = [run for run in past if name in run]
     having = [having[index] for index in settled([math.log(run[name]) for run in having])]
-    levels = {other: fmean(math.log(run[other]) for run in having if other in run) for run in having for other in run}
+    others = {other for run in having for other in run}
+    levels = {other: fmean([math.log(run[other]) for run in having if other in run]) for other in others}
     ours = [_without_shared(run, name, levels) for run in having]
     theirs = [_without_shared(run, name, levels) for run in now if name in run]
     left, taken = [value for value, _ in ours if value is not None], [value for value, _ in theirs if value is not None]
-    if len(left) < len(ours) or len(taken) < len(theirs) or stdev(left) >= _WORTHWHILE * stdev(by_itself.past):
+    if len(left) < len(ours) or len(taken) < len(theirs) or variance(left) >= _WORTHWHILE**2 * variance(by_itself.past):
         return by_itself
     shared = fmean(common for _, common in theirs)
     return Series(tuple(left), tuple(taken), by_itself.level, shared, by_itself.skipped)
@@ -99,7 +102,8 @@ def _last_step(values: Sequence[float]) -> int:
     best, where = 0.0, 0
     for split in range(_FEWEST_BESIDE_A_STEP, len(values) - _FEWEST_BESIDE_A_STEP + 1):
         before, after = values[:split], values[split:]
-        apart = abs(fmean(after) - fmean(before)) / (noise * math.sqrt(1 / len(before) + 1 / len(after)))
+        # Medians, so that one night that went astray is no step.
+        apart = abs(median(after) - median(before)) / (noise * math.sqrt(1 / len(before) + 1 / len(after)))
         if apart > best:
             best, where = apart, split
     return where if best > _STEP else 0

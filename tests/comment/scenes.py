@@ -15,6 +15,7 @@ from bot.config.schema import RepositoryConfig
 from bot.gating.model import Attempt, Baseline, GatePlan, GateRun, Place, PullRequest, Run
 from bot.gating.states import RunState
 from bot.verdict.judge import judge
+from bot.verdict.past import PastRun
 from bot.verdict.report import parse_json
 
 NOW = datetime(2026, 6, 20, 12, 0, tzinfo=UTC)
@@ -95,13 +96,56 @@ def judged(
     settings: RepositoryConfig | None = None,
     *,
     pinned: Baseline | None = None,
+    history: tuple[PastRun, ...] = (),
+    excluded: tuple[str, ...] = (),
     **fields: Any,
 ) -> GateRun:
     """A gate whose two reports were compared."""
     texts = json.dumps(before), json.dumps(after, indent=2)
-    found = judge(parse_json(texts[0]), parse_json(texts[1]), (settings or config()).thresholds)
+    rules = settings or config()
+    found = judge(
+        parse_json(texts[0]),
+        parse_json(texts[1]),
+        rules.thresholds,
+        history=history,
+        policy=rules.verdict.policy,
+        excluded=excluded,
+    )
     ferry = {"ferry_state": str(after.get("status")), "report": texts[1], "judgement": found, **fields}
-    return GateRun(number, pinned or baseline(before), (attempt(number, **ferry),))
+    return GateRun(number, pinned or baseline(before), (attempt(number, **ferry),), history)
+
+
+# How far each earlier night was off its usual: all of it, then each stage, then each stage's work; in percent.
+NIGHTS = (
+    (-6, (1, -4, 5, 2, -3), (1, -2, 2, 0, 1)),
+    (4, (-5, 3, -2, 6, 1), (0, 1, -1, 2, -2)),
+    (11, (2, 5, -6, -1, 3), (-2, 0, 1, 1, 0)),
+    (-9, (-3, -2, 4, 3, -5), (2, 1, 0, -2, 1)),
+    (1, (6, -1, 1, -7, 2), (1, -1, -2, 0, 2)),
+    (7, (-2, 4, -3, 5, 4), (-1, 2, 1, -1, -1)),
+    (-3, (3, -6, 2, -2, -1), (0, 0, 2, 1, -2)),
+    (-12, (-4, 2, 6, 1, 5), (1, -2, 0, 2, 0)),
+)
+
+
+def nights(how_many: int = len(NIGHTS)) -> tuple[PastRun, ...]:
+    """The last scheduled runs of a tier, oldest first."""
+    made = []
+    for ago, (shared, own, own_work) in zip(range(how_many, 0, -1), NIGHTS, strict=False):
+        factors = zip(STAGES.items(), own, own_work, strict=True)
+        walls: dict[str, float] = {}
+        work: dict[str, float] = {}
+        for (name, seconds), apart, work_apart in factors:
+            walls[name] = (seconds or 0) * (1 + shared / 100) * (1 + apart / 100)
+            work[name] = (seconds or 0) * 8 * (1 + work_apart / 100)
+        at = NOW - timedelta(days=ago)
+        made.append(PastRun(9001 - ago, MAIN, at, sum(walls.values()), 14202.0 + own[0] * 20, walls, work))
+    return tuple(made)
+
+
+def work(by: float = 0, *names: str) -> dict[str, float]:
+    """The stages' work, the named ones' more by a fraction."""
+    return {name: (seconds or 0) * 8 * (1 + (by if name in names else 0)) for name, seconds in STAGES.items()}
 
 
 def assessed(max_gate: str = "3", **changes: Any) -> Assessment:

@@ -15,14 +15,17 @@ from tests.comment.scenes import (
     MAIN,
     NEWER,
     NOW,
+    STAGES,
     attempt,
     baseline,
     config,
     judged,
+    nights,
     pull,
     report,
     slower,
     treatment,
+    work,
 )
 
 OWN = {"stage": {"warn_percent": 40, "fail_percent": 80}, "total": {"warn_percent": 40, "fail_percent": 80}}
@@ -136,6 +139,38 @@ def stopped_at_gate_two() -> PullRequest:
     return pull(RunState.stopped, judged(1, report(), treatment()), second, reason="stopped by rev")
 
 
+def noisy_fail_of_the_table() -> PullRequest:
+    """Every stage is 13 % slower on one of the cluster's slow days, and not one does more work."""
+    before, after = report(stage_sum_task_wall_seconds=work()), treatment(stages=slower(0.13))
+    after |= {"stage_sum_task_wall_seconds": work(0.004, "minhash")}
+    return pull(RunState.failed, judged(1, before, after, history=nights()))
+
+
+def quiet_regression(policy: str) -> PullRequest:
+    """One stage does 12 % more work, on a day on which everything was quick."""
+    settings = config(verdict={"policy": policy})
+    before = report(stage_sum_task_wall_seconds=work())
+    after = treatment(stages=slower(-0.06) | slower(0.04, "minhash"))
+    after |= {"stage_sum_task_wall_seconds": work(0.12, "minhash")}
+    gate = judged(1, before, after, settings, history=nights())
+    state = RunState.failed if policy == "calibrated" else RunState.passed
+    return pull(state, gate, settings=settings)
+
+
+def few_nights() -> PullRequest:
+    return pull(RunState.passed, judged(1, report(), treatment(), history=nights(3)))
+
+
+def excluded_stage() -> PullRequest:
+    gate = judged(1, report(), treatment(stages=slower(0.4, "download")), excluded=("download",))
+    return pull(RunState.passed, gate)
+
+
+def raw_report_cut() -> PullRequest:
+    after = treatment(warnings=[f"shard {number} was slow to start" for number in range(4000)])
+    return pull(RunState.passed, judged(1, report(), after, history=nights()))
+
+
 def _slow_normalize() -> GateRun:
     return judged(1, report(), treatment(stages=slower(0.22, "normalize")))
 
@@ -168,6 +203,19 @@ JUDGED: Final = {
     "reviewer_override": override(),
     "head_moved": head_moved(),
     "own_thresholds": own_thresholds(),
+    "noise_contradicts_a_fail": noisy_fail_of_the_table(),
+    "noise_sees_more_than_the_table": quiet_regression("table"),
+    "calibrated_fail": quiet_regression("calibrated"),
+    "too_few_nights": few_nights(),
+    "excluded_stage": excluded_stage(),
+    "oversize_report": raw_report_cut(),
+    "inconclusive_preempted_tasks": inconclusive(task_state_counts={"succeeded": 42, "preempted": 2}),
+    "inconclusive_contention_by_work": inconclusive(stages=slower(0.07, "minhash"), sum_task_wall_seconds_total=9050.0),
+    "fail_scheduling_timeout": failed(treatment(infra={"scheduling_timeout": 1})),
+    "fail_other": failed(treatment(infra={"other": 1})),
+    "stuck_other_ferry": stuck(report(), treatment(ferry_module="experiments.ferries.datakit_nemotron_ferry")),
+    "stuck_failed_baseline": stuck(report(status="failed"), treatment()),
+    "stuck_nothing_compares": stuck(report(cached_steps=list(STAGES)), treatment(stages=dict.fromkeys(STAGES))),
     "stopped_while_asked": stopped_while_asked_to_continue(),
     "stopped_at_gate_2": stopped_at_gate_two(),
 }

@@ -1,0 +1,261 @@
+"""What a delta is worth: stories of a tier whose nights differ although its code does not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace as changed
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from bench.verdict.simulation import STAGES, Slowdown, Tier, night, report, work_noise
+from bot.config.schema import Thresholds
+from bot.verdict.judge import judge
+from bot.verdict.model import Judgement, Policy
+from bot.verdict.noise import FEWEST
+from bot.verdict.past import PastRun, earlier_reports, past_run
+from bot.verdict.report import PerfReport
+
+WORSE = ["pass", "warn", "fail"]
+
+
+class Cluster:
+    """A tier with the recorded noise; the same seed gives the same nights."""
+
+    def __init__(self, seed: int = 1, nights: int = 16, **tier: Any) -> None:
+        self.tier, self.rng = changed(Tier(), **tier), random.Random(seed)
+        self.noise = work_noise(self.tier, self.rng)
+        self.reports = [self.run() for _ in range(nights)]
+
+    def run(self, slowdown: Slowdown | None = None) -> PerfReport:
+        return report(self.tier, self.noise, self.rng, slowdown or Slowdown(), self.rng.randrange(10**6))
+
+    @property
+    def history(self) -> list[PastRun]:
+        found = [past_run(made, night(number)) for number, made in enumerate(self.reports)]
+        return [past for past in found if past is not None]
+
+    def judge(self, treatment: PerfReport, policy: Policy = "calibrated", **options: Any) -> Judgement:
+        options = {"history": self.history} | options
+        return judge(self.reports[-1], treatment, Thresholds(), policy=policy, **options)
+
+
+def with_fields(run: PerfReport, **fields: Any) -> PerfReport:
+    return PerfReport.model_validate(run.model_dump() | fields)
+
+
+def scaled(run: PerfReport, factor: float, *fields: str) -> PerfReport:
+    """A report with some of its stage maps scaled."""
+    content = run.model_dump()
+    for field in fields:
+        content[field] = {stage: float(value) * factor for stage, value in content[field].items()}
+    return PerfReport.model_validate(content)
+
+
+def test_one_stage_that_does_more_work_is_found_on_any_day_of_the_cluster() -> None:
+    cluster = Cluster(seed=3)
+    judgement = cluster.judge(cluster.run(Slowdown(1.2, "minhash")))
+    assert judgement.verdict == "fail"
+    assert "stage_sum_task_wall_seconds.minhash" in {finding.field for finding in judgement.tree[0].findings}
+    assert judgement.stages["minhash"].verdict == "fail"
+    assert judgement.stages["tokenize"].verdict == "pass"
+
+
+def test_a_slow_day_of_the_whole_cluster_is_a_fail_by_the_table_and_nothing_by_the_noise() -> None:
+    cluster = Cluster(seed=4)
+    slow_day = scaled(cluster.reports[-1], 1.15, "stage_wall_seconds")
+    slow_day = with_fields(slow_day, iris_job_id="another", wall_seconds_total=None)
+    judgement = cluster.judge(slow_day, "table")
+    assert judgement.verdict == "fail"
+    assert judgement.other_verdict == "pass"
+    assert judgement.noise is not None
+    shared = judgement.noise.stages["tokenize"].shared
+    assert shared is not None
+
+
+def test_all_stages_slower_by_half_are_found_by_wall_time_alone() -> None:
+    cluster = Cluster(seed=5, work=False)
+    judgement = cluster.judge(cluster.run(Slowdown(1.5)))
+    assert judgement.verdict == "fail"
+    assert "wall_seconds_total" in {finding.field for finding in judgement.tree[0].findings}
+
+
+def test_counts_stay_absolute_whatever_the_noise() -> None:
+    cluster = Cluster(seed=6)
+    treatment = with_fields(cluster.run(), infra_failures={"oom": 1})
+    assert cluster.judge(treatment).verdict == "fail"
+    treatment = with_fields(cluster.run(), failed_shards=2)
+    assert cluster.judge(treatment).verdict == "fail"
+    treatment = with_fields(cluster.run(), preemption_count=9)
+    assert cluster.judge(treatment).verdict == "inconclusive"
+
+
+def test_with_too_few_nights_the_table_decides_and_no_band_is_made_up() -> None:
+    cluster = Cluster(seed=7, nights=FEWEST - 2)
+    judgement = cluster.judge(cluster.run(Slowdown(1.5)))
+    assert judgement.policy == "table"
+    assert judgement.verdict == "fail"
+    assert judgement.other_verdict is None
+    assert judgement.noise is not None
+    assert judgement.noise.total is None
+
+
+def test_without_any_history_nothing_is_said_of_noise() -> None:
+    cluster = Cluster(seed=7)
+    judgement = cluster.judge(cluster.run(), history=())
+    assert (judgement.noise, judgement.policy) == (None, "table")
+
+
+def test_fewer_nights_make_wider_bands() -> None:
+    widths = []
+    for nights in (5, 8, 20):
+        cluster = Cluster(seed=8, nights=nights, shared=0.0, own=0.05, work=False)
+        noise = cluster.judge(cluster.run()).noise
+        assert noise is not None
+        assert noise.total is not None
+        widths.append(noise.total.width)
+    assert widths == sorted(widths, reverse=True)
+
+
+def test_a_lasting_step_of_the_level_ends_the_history_before_it() -> None:
+    """Main became half slower ten nights ago and nobody minded: against that level the treatment is ordinary."""
+    cluster = Cluster(seed=9, nights=10, shared=0.02, own=0.02)
+    cluster.reports += [cluster.run(Slowdown(1.5)) for _ in range(10)]
+    judgement = cluster.judge(cluster.run(Slowdown(1.5)))
+    assert judgement.verdict == "pass"
+    assert judgement.noise is not None
+    assert judgement.noise.total is not None
+    assert judgement.noise.total.n == 10
+    assert judgement.noise.total.skipped == 10
+
+
+def test_a_night_that_went_astray_does_not_widen_the_band() -> None:
+    cluster = Cluster(seed=10, nights=14, shared=0.03, own=0.02)
+    quiet = cluster.judge(cluster.run()).noise
+    cluster.reports.insert(5, cluster.run(Slowdown(6.0)))
+    astray = cluster.judge(cluster.run()).noise
+    assert quiet is not None
+    assert astray is not None
+    assert quiet.total is not None
+    assert astray.total is not None
+    assert astray.total.skipped == 1
+    assert astray.total.width < 1.5 * quiet.total.width
+
+
+def test_two_runs_of_the_treatment_see_smaller_changes() -> None:
+    cluster = Cluster(seed=11, work=False)
+    once, again = cluster.run(), cluster.run()
+    one, two = cluster.judge(once).noise, cluster.judge(once, repeats=[again]).noise
+    assert one is not None
+    assert two is not None
+    assert all(two.stages[stage].visible < one.stages[stage].visible for stage in STAGES)
+
+
+def test_what_the_table_does_not_count_is_not_read_either() -> None:
+    cluster = Cluster(seed=12)
+    treatment = cluster.run(Slowdown(3.0, "normalize"))
+    judgement = cluster.judge(treatment, excluded={"normalize"})
+    assert judgement.verdict == "pass"
+    assert judgement.noise is not None
+    assert "normalize" not in judgement.noise.stages
+    assert "normalize" not in judgement.noise.work
+    assert judgement.noise.total is None
+
+
+def test_a_stage_that_is_new_is_judged_by_the_table() -> None:
+    cluster = Cluster(seed=13)
+    before = cluster.reports[-1].model_dump()
+    before["stage_wall_seconds"]["quality"] = 100
+    after = cluster.run().model_dump()
+    after["stage_wall_seconds"]["quality"] = 130
+    judgement = judge(
+        PerfReport.model_validate(before),
+        PerfReport.model_validate(after),
+        Thresholds(),
+        history=cluster.history,
+        policy="calibrated",
+    )
+    assert judgement.verdict == "fail"
+    assert "stage_wall_seconds.quality" in {finding.field for finding in judgement.tree[0].findings}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 50),
+    stage=st.sampled_from(list(STAGES)),
+    factors=st.lists(st.floats(0.5, 3.0), min_size=2, max_size=2).map(sorted),
+)
+def test_more_work_is_never_judged_more_mildly(seed: int, stage: str, factors: Sequence[float]) -> None:
+    cluster = Cluster(seed=seed)
+    run = cluster.run()
+    verdicts = []
+    for factor in factors:
+        work = dict(run.stage_sum_task_wall_seconds)
+        content = run.model_dump()
+        content["stage_sum_task_wall_seconds"] = work | {stage: float(work[stage] or 0) * factor}
+        verdicts.append(cluster.judge(PerfReport.model_validate(content)).verdict)
+    assert WORSE.index(verdicts[0]) <= WORSE.index(verdicts[1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    values=st.lists(
+        st.one_of(st.none(), st.floats(0, 1e300), st.integers(0, 10**40), st.just(1e-300)), min_size=6, max_size=24
+    )
+)
+def test_no_history_can_break_the_comparison(values: list[Any]) -> None:
+    content = [
+        {
+            "wall_seconds_total": value,
+            "stage_wall_seconds": {"a": value, "b": 3, "c": value},
+            "peak_worker_memory_mb": 1,
+        }
+        for value in values
+    ]
+    history = earlier_reports(content).runs
+    judgement = judge(
+        content[0], content[-1] | {"iris_job_id": "x"}, Thresholds(), history=history, policy="calibrated"
+    )
+    assert judgement.verdict in {"pass", "warn", "fail", "not_comparable"}
+
+
+def test_a_run_that_measured_something_else_is_no_sample() -> None:
+    run = Cluster(seed=14).reports[0]
+    assert past_run(run, night(0)) is not None
+    changes: list[dict[str, Any]] = [
+        {"status": "failed"},
+        {"preemption_count": 4},
+        {"infra_failures": {"oom": 1}},
+        {"infra_failures": {"hardware_fault": 1}},
+    ]
+    for change in changes:
+        assert past_run(with_fields(run, **change), night(0)) is None
+    cached = past_run(with_fields(run, cached_steps=["minhash"]), night(0))
+    assert cached is not None
+    assert cached.total is None
+    assert "minhash" not in cached.stages
+    assert "minhash" not in cached.work
+
+
+def test_reports_are_put_in_order_by_when_they_were_collected_and_bad_ones_are_named() -> None:
+    times = ["2026-07-03T06:00:00Z", "2026-07-01T06:00:00Z", "2026-07-02T06:00:00"]
+    content: list[Any] = [{"collected_at_utc": at, "wall_seconds_total": 5} for at in times]
+    found = earlier_reports([*content, {"ooms": "many"}, {"status": "failed"}], ["c", "a", "b", "bad", "failed"])
+    assert [run.at.day for run in found.runs] == [1, 2, 3]
+    assert found.left_out["bad"].startswith('it ooms is the string "many"')
+    assert "did not succeed" in found.left_out["failed"]
+
+
+def test_the_baseline_is_counted_once_whether_history_holds_it_or_not() -> None:
+    cluster = Cluster(seed=15)
+    treatment = cluster.run()
+    with_it, without = cluster.judge(treatment), cluster.judge(treatment, history=cluster.history[:-1])
+    assert with_it.noise is not None
+    assert without.noise is not None
+    assert with_it.noise.n == without.noise.n == len(cluster.reports)
+    moved = [replace(run, at=run.at + timedelta(days=1)) for run in cluster.history]
+    assert cluster.judge(treatment, history=moved).noise == with_it.noise
