@@ -41,7 +41,7 @@ MOST = 20
 _MEMORY = 0.004
 _WORK = 0.034
 _WALL_BESIDE_WORK = 0.006
-_WALL_ALONE = 0.034
+_WALL_ALONE = 0.025
 
 # A spread below this is a measurement that was too coarse, not a signal without noise.
 _LEAST_SD = 0.005
