@@ -31,6 +31,7 @@ from bot.gating.model import PullRequest
 from bot.github.adapter import GitHub
 from bot.iris.adapter import Iris
 from bot.iris.settings import IrisSettings
+from bot.recovery.rounds import Rounds, live_keys
 from bot.sandbox.cage import Cage
 from bot.sandbox.submitting import SubmitCage
 from bot.server.webhook import LARGEST_BODY, routes
@@ -42,11 +43,12 @@ GateEngine = SqliteEngine[PullRequest, Event]
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """A bot that is wired up. `engine.run()` makes it act, `web` is what listens."""
+    """A bot that is wired up. `engine.run()` makes it act, `web` is what listens, `rounds` finds what was missed."""
 
     engine: GateEngine
     rooms: Rooms
     web: web.Application
+    rounds: Rounds
 
 
 @asynccontextmanager
@@ -78,7 +80,7 @@ async def open_app(
             settings.state_dir / "perf-gate.db", machine, policies(rooms), LANES, clock, random or SystemRandom()
         ) as engine:
             await _sweep(engine, rooms)
-            yield App(engine, rooms, _web(settings, engine))
+            yield App(engine, rooms, _web(settings, engine), Rounds(github, engine, clock, settings.mention))
 
 
 def _make_folders(settings: Settings) -> None:
@@ -107,11 +109,7 @@ def _iris_settings(settings: Settings) -> IrisSettings:
 
 async def _sweep(engine: GateEngine, rooms: Rooms) -> None:
     """A live run always has something open in the engine; trees of any other are left-overs of a crash."""
-    overview = await engine.overview()
-    effects, timers = {view.key for view in overview.effects}, {view.key for view in overview.timers}
-    slots, stalled = {view.key for view in overview.slots}, {view.key for view in overview.stalled}
-    keys = effects | timers | slots | stalled
-    states = [await engine.read(key) for key in keys]
+    states = [await engine.read(key) for key in live_keys(await engine.overview())]
     live = [pr.run.id for pr in states if pr is not None and pr.run is not None and not pr.run.state.ended]
     if removed := await sweep_trees(rooms, live):
         _log.info("removed trees that a crash left behind", extra={"trees": removed})
@@ -154,15 +152,17 @@ async def serve(settings: Settings) -> None:
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
         acting = asyncio.create_task(app.engine.run())
         testing = asyncio.create_task(_report_cage(app.rooms))
+        looking = asyncio.create_task(app.rounds.keep(timedelta(seconds=settings.recovery_seconds)))
         stopping = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait({acting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({acting, stopping, looking}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             # First no new deliveries, then no new effects; running ones get the engine's grace.
             await runner.cleanup()
-            for task in (testing, stopping, acting):
+            tasks = (testing, stopping, looking, acting)
+            for task in tasks:
                 task.cancel()
-            results = await asyncio.gather(acting, stopping, testing, return_exceptions=True)
+            results = await asyncio.gather(*tasks, return_exceptions=True)
         for result in results:
             if isinstance(result, Exception):
                 raise result

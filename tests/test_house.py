@@ -30,6 +30,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "iris": {"config", "sandbox"} | VALUES,
     "baseline": {"config", "github", "verdict.report"} | VALUES,
     "server": {"config", "engine.port", "engine.views"} | VALUES,
+    "recovery": {"comment.canonical", "engine.port", "engine.views", "gating", "github"} | VALUES,
     "effects": {
         "assessment",
         "baseline",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 
 from bot.comment.ends import end_comment
@@ -23,6 +24,11 @@ _JUDGED = (
     RunState.awaiting_escalation,
     RunState.stuck,
 )
+
+
+def digest(body: str) -> str:
+    """What a body says, as a hash: GitHub may hand back other line ends than it was given, and no blanks at the end."""
+    return hashlib.sha256(body.replace("\r\n", "\n").rstrip().encode("utf-8", "replace")).hexdigest()
 
 
 def render(pr: PullRequest, now: datetime) -> str:

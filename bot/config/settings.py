@@ -35,6 +35,10 @@ class Settings(BaseSettings):
     github_url: str = Field(default="https://github.com", description="where repositories are cloned from")
     write_spacing: float = Field(default=1.0, ge=0, description="seconds between two writes to GitHub")
 
+    recovery_seconds: float = Field(
+        default=300, ge=10, description="seconds between two looks at what webhooks failed to tell"
+    )
+
     iris_command: Path = Field(default=Path(".iris/bin/iris"), description="the iris program")
     iris_controller_url: str | None = Field(
         default=None, description="the Iris controller's address; this or IRIS_CONFIG is required"

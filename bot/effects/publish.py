@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-
-from bot.comment.canonical import SENTINEL, render
+from bot.comment.canonical import SENTINEL, digest, render
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Event, Published
@@ -17,9 +15,9 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
         return Outcome()
     place = place_of(pr)
     body = rooms.public(render(pr, context.clock.now()))
-    digest = hashlib.sha256(body.encode()).hexdigest()
-    if digest == pr.comment_digest:
+    said = digest(body)
+    if said == pr.comment_digest:
         return Outcome()
     marker = Marker(SENTINEL)
     comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, body, pr.comment_id or None)
-    return Outcome(Published(comment.id, digest))
+    return Outcome(Published(comment.id, said))

@@ -25,7 +25,7 @@ bugs       A `step`, `route` or codec that raises undoes its transaction. The de
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
@@ -222,6 +222,9 @@ class Engine(Protocol[S_co, E_contra]):
 
     async def accept(self, delivery: Delivery) -> bool:
         """Store durably; False when this GUID was accepted before. Raises StoreError when it could not be stored."""
+
+    async def unheard(self, guids: Collection[str]) -> frozenset[str]:
+        """Those of these GUIDs that were never accepted, or so long ago that they are forgotten."""
 
     async def advance(self, key: str, event: E_contra, *, cause: str) -> None:
         """Deliver an event from inside the process; `cause` names where it came from in the log.

@@ -104,14 +104,17 @@ def _comment(envelope: _Envelope, mention: str) -> Mentioned | None:
     # Bots never command, this App itself least of all (its own comments come back as deliveries).
     if comment.user is None or comment.user.type != "User":
         return None
-    body = comment.body or ""
+    return hear(_place(envelope, issue.number, issue.user), comment.id, comment.user.login, comment.body or "", mention)
+
+
+def hear(place: Place, comment_id: int, actor: str, body: str, mention: str) -> Mentioned | None:
+    """What a person's comment says to the bot, however it came to be read; None where it says nothing to it."""
     said, bare = parse_comment(body, mention), False
     if said is None:
         said, bare = parse_bare(body), True
     if said is None or (bare and isinstance(said, Misunderstood)):
         return None
-    place = _place(envelope, issue.number, issue.user)
-    return Mentioned(place, comment.id, comment.user.login, said, bare)
+    return Mentioned(place, comment_id, actor, said, bare)
 
 
 def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | None:

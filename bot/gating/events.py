@@ -40,6 +40,13 @@ class Closed(msgspec.Struct, frozen=True, tag=True):
     merged: bool
 
 
+class CommentLost(msgspec.Struct, frozen=True, tag=True):
+    """The canonical comment was deleted (`gone`), or somebody changed what it says."""
+
+    place: Place
+    gone: bool
+
+
 class Reopened(msgspec.Struct, frozen=True, tag=True):
     place: Place
 
@@ -210,6 +217,7 @@ Event = (
     Mentioned
     | HeadMoved
     | Closed
+    | CommentLost
     | Reopened
     | Authorised
     | Denied

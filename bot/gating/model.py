@@ -174,6 +174,7 @@ class EarlierRun(msgspec.Struct, frozen=True):
 class PullRequest(msgspec.Struct, frozen=True):
     """The aggregate and unit of serialisation. `place` is None until the first delivery names it.
 
+    `heard` are the ids of the comments that were last heard, so that none is obeyed twice, however often it is told.
     `head_before` is the head that `head_sha` replaced, as its delivery said. `comment_id` and `comment_digest` are the
     canonical comment and what was last written there; `sequence` numbers effects so that their ids are unique for all
     time.
@@ -187,5 +188,6 @@ class PullRequest(msgspec.Struct, frozen=True):
     earlier: tuple[EarlierRun, ...] = ()
     comment_id: int = 0
     comment_digest: str = ""
+    heard: tuple[int, ...] = ()
     revision: int = 0
     sequence: int = 0

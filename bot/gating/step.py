@@ -21,6 +21,7 @@ from bot.gating.events import (
     CheckDue,
     Closed,
     Collected,
+    CommentLost,
     Compared,
     Denied,
     EffectFailed,
@@ -42,6 +43,8 @@ from bot.gating.events import (
 from bot.gating.model import PullRequest
 from bot.gating.states import RunState
 
+# Far more than people say while one of them is still on its way.
+_MOST_HEARD = 100
 _WAITING = (RunState.awaiting_reviewer, RunState.awaiting_escalation)
 # Which state waits for which effect: only there does giving it up end the run. What is absent here never does, since
 # the comment and the clean-up are repaired by later events.
@@ -70,6 +73,9 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
         _closed(draft, event)
     elif isinstance(event, Reopened):
         draft.set(is_open=True)
+    elif isinstance(event, CommentLost):
+        draft.set(comment_digest="", comment_id=0 if event.gone else pr.comment_id)
+        draft.publish()
     elif isinstance(event, Authorised):
         orders.obey(draft, event)
     elif isinstance(event, Denied):
@@ -85,7 +91,13 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
 
 def _mentioned(draft: Draft, event: Mentioned) -> None:
     run = draft.pr.run
-    if event.bare and (run is None or run.state not in _WAITING):
+    if run is None and event.bare:
+        return
+    if event.comment_id in draft.pr.heard:
+        draft.reason = f"comment {event.comment_id} was heard before"
+        return
+    draft.set(heard=(*draft.pr.heard[-_MOST_HEARD + 1 :], event.comment_id))
+    if event.bare and run is not None and run.state not in _WAITING:
         return
     draft.set(place=event.place)
     draft.effect("react", {"comment_id": event.comment_id, "content": "eyes"})

@@ -152,6 +152,7 @@ def _comment(body: CommentBody, app: AppInfo) -> Comment:
         created_at=body.created_at,
         updated_at=body.updated_at,
         url=body.html_url,
+        author_is_person=body.user is not None and body.user.type == "User",
     )
 
 

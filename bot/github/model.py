@@ -48,7 +48,8 @@ class PullInfo:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment on a pull request. `author_is_own_app`: written by this very App, so nobody else can have forged it."""
+    """A comment on a pull request. `author_is_own_app`: written by this very App, so nobody else can have forged it;
+    `author_is_person`: by no App and no bot."""
 
     id: int
     author_login: str
@@ -57,6 +58,7 @@ class Comment:
     created_at: datetime
     updated_at: datetime
     url: str
+    author_is_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

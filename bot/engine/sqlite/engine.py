@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -82,6 +82,9 @@ class SqliteEngine(Generic[S, E]):
         # What keeps only its GUID gives the loop nothing to look for.
         rouses = delivery.body is not None
         return await self._database.write(lambda tx: inbox.store(tx, delivery, now), rouses=rouses)
+
+    async def unheard(self, guids: Collection[str]) -> frozenset[str]:
+        return await self._database.read(lambda connection: inspection.unheard(connection, guids))
 
     async def advance(self, key: str, event: E, *, cause: str) -> None:
         await self._database.write(lambda tx: self._desk.advance(tx, key, event, cause, self._clock.now()))

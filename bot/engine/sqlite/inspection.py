@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from bot.engine.sqlite.times import loaded
@@ -29,6 +30,13 @@ def log(connection: sqlite3.Connection, key: str) -> tuple[LogView, ...]:
     """All an aggregate went through, oldest first."""
     rows = connection.execute("SELECT key, at, kind, cause, reason FROM log WHERE key = ? ORDER BY seq", (key,))
     return tuple(LogView(key, loaded(at), kind, cause, reason) for key, at, kind, cause, reason in rows)
+
+
+def unheard(connection: sqlite3.Connection, guids: Collection[str]) -> frozenset[str]:
+    """Those of these GUIDs that no delivery has."""
+    listed = json.dumps(sorted(guids))
+    rows = connection.execute("SELECT guid FROM deliveries WHERE guid IN (SELECT value FROM json_each(?))", (listed,))
+    return frozenset(guids) - {guid for (guid,) in rows}
 
 
 def _deliveries(connection: sqlite3.Connection) -> tuple[DeliveryView, ...]:

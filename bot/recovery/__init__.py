@@ -1,0 +1,1 @@
+"""What webhooks failed to tell: asked for again, or found by looking."""

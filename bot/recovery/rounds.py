@@ -1,0 +1,122 @@
+"""The round that the bot makes at start and every few minutes: webhooks are hints, this is where their gaps close."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Collection, Iterable
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from bot.engine.port import Clock, StoreError
+from bot.engine.views import Overview
+from bot.faults import Fault
+from bot.gating.events import Event
+from bot.gating.model import PullRequest
+from bot.github.adapter import GitHub
+from bot.github.names import RepoRef
+from bot.recovery.differences import Seen, differences
+from bot.recovery.missed import KEPT, MOST_ATTEMPTS, missed
+
+_log = logging.getLogger(__name__)
+
+# GitHub's lists lag a little, and a round may fail: each looks back over several.
+LOOK_BACK = timedelta(hours=1)
+CAUSE = "reconciled"
+
+
+class GateEngine(Protocol):
+    """What a round asks of the engine."""
+
+    async def unheard(self, guids: Collection[str]) -> frozenset[str]: ...
+    async def overview(self) -> Overview: ...
+    async def read(self, key: str) -> PullRequest | None: ...
+    async def advance(self, key: str, event: Event, *, cause: str) -> None: ...
+
+
+def live_keys(overview: Overview) -> set[str]:
+    """A live run always has something open in the engine."""
+    views: Iterable[Iterable[str]] = (
+        (view.key for view in overview.effects),
+        (view.key for view in overview.timers),
+        (view.key for view in overview.slots),
+        (view.key for view in overview.stalled),
+    )
+    return {key for keys in views for key in keys}
+
+
+class Rounds:
+    """`mention` is the name the bot answers to."""
+
+    def __init__(self, github: GitHub, engine: GateEngine, clock: Clock, mention: str) -> None:
+        self._github = github
+        self._engine = engine
+        self._clock = clock
+        self._mention = mention
+        self._looked: datetime | None = None
+
+    async def keep(self, every: timedelta) -> None:
+        """Make rounds until cancelled. A round that fails is told in the log, and the next one makes up for it."""
+        never = asyncio.Event()
+        while True:
+            await self.make()
+            await self._clock.wait(never, self._clock.now() + every)
+
+    async def make(self) -> None:
+        """One round: ask again for what was missed, then look at every live pull request."""
+        now = self._clock.now()
+        asked = await self._shielded("the log of deliveries", self._ask_again(now))
+        overview = await self._engine.overview()
+        for key in sorted(live_keys(overview)):
+            await self._shielded(f"pull request {key}", self._reconcile(key))
+        if asked:
+            self._looked = now
+
+    async def _shielded(self, what: str, acting: Awaitable[None]) -> bool:
+        try:
+            await acting
+        except (Fault, StoreError) as fault:
+            _log.warning("a round of recovery left something out", extra={"what": what, "why": str(fault)})
+            return False
+        return True
+
+    async def _ask_again(self, now: datetime) -> None:
+        since = now - KEPT if self._looked is None else self._looked - LOOK_BACK
+        log = await self._github.deliveries.since(max(since, now - KEPT))
+        found = missed(log, await self._engine.unheard({one.guid for one in log}), now)
+        if found.given_up:
+            details = {"deliveries": found.given_up, "attempts": MOST_ATTEMPTS}
+            _log.error("deliveries failed so often that they are not asked for again", extra=details)
+        for one in found.again:
+            kept = await self._github.deliveries.redeliver(one.id)
+            said = "asked GitHub to repeat a delivery" if kept else "GitHub no longer has a delivery that was missed"
+            _log.info(said, extra={"delivery": one.guid, "event": one.event, "delivered_at": one.delivered_at})
+
+    async def _reconcile(self, key: str) -> None:
+        pr = await self._engine.read(key)
+        if pr is None or pr.place is None or pr.run is None or pr.run.state.ended:
+            return
+        seen = await self._look_at(pr)
+        if seen is None:
+            _log.info("a live pull request cannot be seen", extra={"pull_request": key})
+            return
+        # Read again: what was delivered during the look is no difference.
+        pr = await self._engine.read(key)
+        for event in differences(pr, seen, self._mention) if pr is not None else ():
+            _log.info("found by looking", extra={"pull_request": key, "event": type(event).__name__})
+            await self._engine.advance(key, event, cause=CAUSE)
+
+    async def _look_at(self, pr: PullRequest) -> Seen | None:
+        place = pr.place
+        if place is None or pr.run is None:
+            return None
+        repo = RepoRef(place.installation_id, place.full_name)
+        pull = await self._github.pulls.get(repo, place.number)
+        if pull is None:
+            return None
+        since = self._looked or self._clock.now() - KEPT
+        comments = await self._github.comments.list(repo, place.number, since=since - LOOK_BACK)
+        canonical = next((comment for comment in comments if comment.id == pr.comment_id), None)
+        if canonical is None and pr.comment_id:
+            canonical = await self._github.comments.get(repo, pr.comment_id)
+        return Seen(pull, comments, canonical)
