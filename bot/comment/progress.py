@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from bot.comment.exclusions import exclusions
 from bot.comment.limits import Section
 from bot.comment.markdown import code, table, text
 from bot.comment.numbers import NOTHING, duration
@@ -47,9 +48,14 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
         Section("\n".join(line for line in lines if line)),
         Section(head_moved(run)),
         Section(_stages(gate)),
-        Section(assessment_section(run) if asked else ""),
+        # While it asks, the assessment stands in the question.
+        Section(assessment_section(run) if asked and run.assessment else _exclusions(run)),
         *(earlier_gate(run, earlier, thresholds_of(run), now) for earlier in run.gates[:-1]),
     ]
+
+
+def _exclusions(run: Run) -> str:
+    return f"Not counted: {exclusions(run)}" if run.exclusions else ""
 
 
 def _next(run: Run) -> str:

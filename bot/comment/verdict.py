@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from bot.comment.exclusions import exclusions, former_verdicts
 from bot.comment.limits import Section
 from bot.comment.markdown import block, code, details, text, title
 from bot.comment.noise import chart, disagreement, noise_section
@@ -42,6 +43,7 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
     plan, thresholds = run.plan_of(gate.number), thresholds_of(run)
     lines = [f"🤖 ## Zephyr perf gate — {gate_title(plan)}", f"**Verdict:** {HEADLINES[judgement.verdict]}"]
     lines.append(f"**Next:** {mention(run.asked_by)}: {_next(run, judgement)}")
+    lines.append(former_verdicts(gate))
     if gate.baseline is not None:
         lines += [baseline_line(gate.baseline, now), *problem_lines(judgement), disagreement(judgement)]
         lines.append(stale_warning(gate.baseline, plan, now))
@@ -71,6 +73,8 @@ def assessment_section(run: Run) -> str:
     rationale = f"Rationale: {sentence(assessment.rationale, 600)}"
     if run.override:
         rationale += f" · {sentence(run.override, 600)}"
+    if run.exclusions:
+        rationale += f" · {exclusions(run)}"
     parts.append(rationale)
     flagged = ", ".join(code(path) for path in list(assessment.flagged)[:10])
     parts.append(f"Flagged, not gated: {flagged}" if flagged else "")
@@ -80,6 +84,8 @@ def assessment_section(run: Run) -> str:
 def _next(run: Run, judgement: Judgement) -> str:
     if run.state is RunState.awaiting_escalation:
         return "`@perf-gate continue` climbs to the next gate; otherwise the warning stands after 7 days."
+    if run.reason and run.state is RunState.warned and judgement.verdict == "pass":
+        return f"a reviewer decides: {sentence(run.reason, 300)}."
     if run.reason and judgement.verdict in ("pass", "warn"):
         stands = "nothing to do" if judgement.verdict == "pass" else "the warning stands"
         return f"{stands}: {sentence(run.reason, 300)}."
@@ -141,7 +147,7 @@ def earlier_gate(run: Run, gate: GateRun, thresholds: Thresholds, now: datetime)
     plan, verdict = run.plan_of(gate.number), HEADLINES[judgement.verdict]
     compared_with = [baseline_line(gate.baseline, now)] if gate.baseline is not None else []
     parts = [
-        "\n".join([*compared_with, *problem_lines(judgement)]),
+        "\n".join(line for line in [former_verdicts(gate), *compared_with, *problem_lines(judgement)] if line),
         *_tables(gate, attempt, judgement, thresholds),
     ]
     body = "\n\n".join(part for part in parts if part)

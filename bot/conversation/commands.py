@@ -58,7 +58,25 @@ class Status(msgspec.Struct, frozen=True, tag="status"):
     """Say where the run is."""
 
 
-Command = Assess | Help | Go | Skip | Continue | Retry | Stop | Status
+class Exclude(msgspec.Struct, frozen=True, tag="exclude"):
+    """Leave a stage, or `total`, out of the verdict. `stage` is as written, `reason` verbatim."""
+
+    stage: str
+    reason: str = ""
+
+
+class Include(msgspec.Struct, frozen=True, tag="include"):
+    """Count an excluded stage, or `total`, again."""
+
+    stage: str
+    reason: str = ""
+
+
+class Reanalyse(msgspec.Struct, frozen=True, tag="reanalyse"):
+    """Judge the stored reports again, without the cluster."""
+
+
+Command = Assess | Help | Go | Skip | Continue | Retry | Stop | Status | Exclude | Include | Reanalyse
 
 
 class Misunderstood(msgspec.Struct, frozen=True, tag="misunderstood"):
@@ -88,12 +106,20 @@ GRAMMAR: dict[str, Entry] = {
     "continue": Entry("continue", "climb on after a warning", "go"),
     "retry": Entry("retry", "begin a new run after an end", "go"),
     "stop": Entry("stop", "end the run; a live ferry asks once more", "stop"),
+    "exclude": Entry("exclude stage=NAME [because …]", "leave a stage, or total, out of the verdict", "override"),
+    "include": Entry("include stage=NAME", "count an excluded stage again", "override"),
+    "reanalyse": Entry("reanalyse", "judge the stored reports again, without the cluster", "go"),
     "status": Entry("status", "say where the run is", "anyone"),
     "help": Entry("help", "show this table", "anyone"),
 }
 
 _REASON = re.compile(r"\s*(?:—|--|\bbecause\b|\breason\s*=)\s*", re.IGNORECASE)
 _MAX_GATE = re.compile(r"max[_-]?gate\s*=\s*([A-Za-z0-9]+)", re.IGNORECASE)
+# A name with a blank stands in quotes, straight or as phones write them; an unquoted one ends at a blank or a dash.
+_STAGE = re.compile(r"""stage\s*=\s*(?:"([^"]+)"|'([^']+)'|“([^”]+)”|‘([^’]+)’|([^\s"'“”‘’—￼]+))\s*""", re.IGNORECASE)
+_MOST_NAME = 300
+# Stands in running text for what is not text: code, a picture, HTML.
+_NO_TEXT = "￼"
 _SIGNATURE = re.compile(r"^-- ?$")
 
 
@@ -146,7 +172,7 @@ def _running_text(tokens: list[Token]) -> str:
             parts.append(token.content)
         else:
             # Something stood here that is not text: keep words on both sides apart and unaddressed.
-            parts.append(" ￼ " if token.type in ("code_inline", "image", "html_inline") else "")
+            parts.append(f" {_NO_TEXT} " if token.type in ("code_inline", "image", "html_inline") else "")
     return "".join(parts)
 
 
@@ -158,6 +184,9 @@ def _addressed(line: str, mention: str) -> Iterator[str]:
 
 
 def _command(words: str) -> Said:
+    first, *after = words.split(maxsplit=1)[:2] or [""]
+    if (naming := first.lower().rstrip(".!?,:")) in ("exclude", "include"):
+        return _of_a_stage(naming, after[0] if after else "")
     asked, *reasons = _REASON.split(words, maxsplit=1)
     reason = reasons[0].strip() if reasons else ""
     word = asked.split()[0].lower().rstrip(".!?,:") if asked.split() else ""
@@ -176,6 +205,8 @@ def _command(words: str) -> Said:
         "retry": Retry(),
         "stop": Stop(),
         "status": Status(),
+        "reanalyse": Reanalyse(),
+        "reanalyze": Reanalyse(),
     }
     if word in simple and not rest:
         return simple[word]
@@ -193,6 +224,28 @@ def _go(text: str, trailing: str, reason: str) -> Said:
         if gate == value:
             return Go(gate, reason or trailing)
     return Misunderstood("`max_gate` is one of skip, 1, 2 and 3")
+
+
+def _of_a_stage(word: str, rest: str) -> Said:
+    """`stage=NAME [reason]`. The name is read first: a quoted one may hold a dash or the word because."""
+    match = _STAGE.match(rest)
+    if match is None and re.match(rf"stage\s*=\s*{_NO_TEXT}", rest, re.IGNORECASE):
+        return Misunderstood(f"after `{word} stage=` the name stands without backticks, since code is never read")
+    if match is None:
+        return Misunderstood(
+            f'`{word}` names a stage: `{word} stage=NAME`, or `{word} stage="A NAME"` where it has blanks'
+        )
+    name = (next((quoted for quoted in match.groups()[:4] if quoted), "") or match[5].rstrip(".,;:!?")).strip()
+    left = rest[match.end() :].strip(" ,;:.!")
+    reason = _REASON.match(left)
+    if not name or len(name) > _MOST_NAME:
+        return Misunderstood("no stage has such a name")
+    if left and reason is None:
+        return Misunderstood(
+            f"`{word}` takes one name (in quotes where it has blanks), and after it only a reason: `because …`"
+        )
+    why = left[reason.end() :].strip() if reason else ""
+    return Exclude(name, why) if word == "exclude" else Include(name, why)
 
 
 def _unknown(word: str) -> Misunderstood:

@@ -5,8 +5,11 @@ What is drawn from a whole run, the question and the canonical comment, is in `b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.conversation.commands import GRAMMAR
 
+_UNDO = "`@perf-gate include stage=NAME` takes it back."
 _READS_ALOUD = {
     "assessing": "reading the diff",
     "awaiting_reviewer": "waiting for an answer to the question above",
@@ -150,6 +153,103 @@ def confirm_stop(spent_seconds: float, wall_seconds: float) -> str:
     )
 
 
+def author_cannot_exclude() -> str:
+    return (
+        "To leave a stage out of the verdict weakens the gate, and the author of a pull request cannot do that. "
+        "Another person with write access can."
+    )
+
+
+def excluded_ahead(stage: str, *, known: bool) -> str:
+    """An exclusion that counts when the comparison comes; `known`: the baseline has the stage."""
+    if known:
+        counts = "from the next comparison of this run on"
+    else:
+        counts = "from the first comparison of this run on, if its reports have a stage of that name"
+    return f"Recorded: {_quoted(stage)} does not count, {counts}. {_UNDO}"
+
+
+def excluded(stage: str) -> str:
+    return f"{_quoted(stage)} does not count any more, and the stored reports were judged again. {_UNDO}"
+
+
+def included_ahead(stage: str) -> str:
+    return f"Recorded: {_quoted(stage)} counts again, from the next comparison of this run on."
+
+
+def included(stage: str) -> str:
+    return f"{_quoted(stage)} counts again, and the stored reports were judged again."
+
+
+def already_excluded(stage: str, actor: str) -> str:
+    return f"{_quoted(stage)} is excluded already, by {_quoted(actor)}. Nothing was changed. {_UNDO}"
+
+
+def not_excluded(stage: str, excluded: Sequence[str]) -> str:
+    return f"{_quoted(stage)} is not excluded, so nothing was changed. Excluded: {_quoted_list(excluded)}."
+
+
+def no_such_stage(stage: str, known: Sequence[str], close: str) -> str:
+    hint = f" Did you mean {_quoted(close)}?" if close else ""
+    return (
+        f"The reports have no stage {_quoted(stage)}, so nothing was excluded.{hint} "
+        f"These can be named: {_quoted_list(known)}."
+    )
+
+
+def nothing_would_be_left(stage: str) -> str:
+    return (
+        f"Without {_quoted(stage)} no stage would be left to compare, so it was not excluded. "
+        "A run that is to measure nothing is waived, by `@perf-gate skip` as the answer to its question."
+    )
+
+
+def nothing_judged(state: str, head_sha: str) -> str:
+    now = f"is {state_read_aloud(state)}" if state in _READS_ALOUD else f"has ended: {state_read_aloud(state)}"
+    return f"No two reports were compared in the run for {short(head_sha)}, so there is no verdict to change. It {now}."
+
+
+def reanalysed() -> str:
+    return "The stored reports were judged again, by the rules of today and the limits of the run."
+
+
+def judged_again(gate: int, before: str, after: str, *, moved: bool) -> str:
+    """One gate's verdict then and now; `moved`: it reads the same, but something below it does not."""
+    was, now = before.replace("_", " "), after.replace("_", " ")
+    if was != now:
+        return f"Gate {gate} reads **{now}** now; it read **{was}** before."
+    if moved:
+        return f"Gate {gate} reads **{now}** as before, but its reasons or notes have changed."
+    return f"Gate {gate} reads **{now}** as before."
+
+
+def climbs_on(gate: int) -> str:
+    return f"The run climbs on to gate {gate}."
+
+
+def not_climbed(gates: Sequence[int]) -> str:
+    """A run whose end was judged again does not live again: what it did not measure is said."""
+    which = f"gate {gates[0]} was" if len(gates) == 1 else f"gates {' and '.join(map(str, gates))} were"
+    return f"this run had ended, so {which} not run; `@perf-gate retry` begins a new one"
+
+
+def did_not_climb(gates: Sequence[int]) -> str:
+    """The same as a sentence of its own."""
+    why = not_climbed(gates)
+    return f"{why[:1].upper()}{why[1:]}."
+
+
+def run_was_replaced() -> str:
+    return "A new run has begun meanwhile, so the reports of the one before were not judged again."
+
+
+def cannot_rejudge(why: str) -> str:
+    return (
+        f"I could not judge the stored reports again: {why}. The verdict stands as it was; "
+        "`@perf-gate reanalyse` tries again."
+    )
+
+
 def closed_run(merged: bool) -> str:
     return "the pull request was merged" if merged else "the pull request was closed"
 
@@ -160,6 +260,17 @@ def closed_before_climbing() -> str:
 
 def nobody_answered(days: int) -> str:
     return f"nobody answered within {days} days"
+
+
+def _quoted(name: str, limit: int = 60) -> str:
+    """A name out of a report or a comment as a code span, in which nothing of it acts."""
+    flat = " ".join("".join(char if char.isprintable() else " " for char in name).split()).replace("`", "'")
+    return f"`{flat if len(flat) <= limit else f'{flat[: limit - 1]}…'}`" if flat else "`—`"
+
+
+def _quoted_list(names: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(map(_quoted, names[:most])) + more) if names else "nothing"
 
 
 def _minutes(seconds: float) -> str:

@@ -6,7 +6,7 @@ import msgspec
 
 from bot.config.load import builtin_config
 from bot.config.schema import Permissions, RepositoryConfig, Role
-from bot.conversation.commands import Command, Go, Skip, Stop
+from bot.conversation.commands import Command, Exclude, Go, Include, Skip, Stop
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
@@ -67,6 +67,8 @@ def _needed(command: Command, permissions: Permissions) -> Role:
     if isinstance(command, Stop):
         return permissions.stop
     if isinstance(command, Go) and command.max_gate is not None:
+        return permissions.override
+    if isinstance(command, Exclude | Include):
         return permissions.override
     return permissions.go
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from bot.effects.assess import assess
 from bot.effects.authorise import authorise
-from bot.effects.compare import compare
+from bot.effects.compare import compare, rejudge
 from bot.effects.context import Context, Rooms
 from bot.effects.ferry import collect, stop_ferry, submit, watch
 from bot.effects.locate import locate_baseline
@@ -66,6 +66,7 @@ ROWS = (
     Row("watch", "others", watch, timedelta(minutes=3), 0),
     Row("collect", "others", collect, timedelta(minutes=10), 20),
     Row("compare", "others", compare, timedelta(minutes=1), 1),
+    Row("rejudge", "others", rejudge, timedelta(minutes=1), 1),
     Row("stop_ferry", "others", stop_ferry, timedelta(minutes=3), 0),
 )
 

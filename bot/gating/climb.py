@@ -22,6 +22,7 @@ from bot.gating.events import (
 )
 from bot.gating.model import Attempt, GateRun, MaxGate
 from bot.gating.states import RunState
+from bot.verdict.model import Judgement
 
 # DESIGN "The run": how long the bot waits for a human.
 REVIEWER_PATIENCE = timedelta(days=14)
@@ -144,6 +145,10 @@ def collected(draft: Draft, event: Collected) -> None:
 
 
 def compared(draft: Draft, event: Compared) -> None:
+    if event.excluded != draft.run.excluded_names(event.gate):
+        # What counts was changed while the reports were compared.
+        draft.attempt_effect("compare")
+        return
     draft.change_attempt(judgement=event.judgement)
     draft.reason = f"gate {event.gate}: {event.judgement.verdict}"
     verdict, following = event.judgement.verdict, next_gate(draft)
@@ -164,7 +169,7 @@ def compared(draft: Draft, event: Compared) -> None:
     elif verdict == "inconclusive":
         draft.end(RunState.inconclusive)
     else:
-        draft.end(RunState.stuck, _why_not_comparable(draft, event))
+        draft.end(RunState.stuck, why_not_comparable(draft, event.judgement))
 
 
 def next_gate(draft: Draft) -> int | None:
@@ -176,9 +181,9 @@ def next_gate(draft: Draft) -> int | None:
     return next((plan.number for plan in run.plan if now < plan.number <= ceiling), None)
 
 
-def _why_not_comparable(draft: Draft, event: Compared) -> str:
+def why_not_comparable(draft: Draft, judgement: Judgement) -> str:
     attempt = draft.run.gates[-1].attempts[-1]
-    why = "; ".join(event.judgement.reasons)
+    why = "; ".join(judgement.reasons)
     if attempt.ferry_state and attempt.ferry_state != "succeeded":
         return f"the treatment ferry ended {attempt.ferry_state}, so there is nothing to compare: {why}"
     return f"the two reports cannot be compared: {why}"

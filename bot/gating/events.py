@@ -11,7 +11,7 @@ from datetime import datetime
 import msgspec
 
 from bot.assessment.model import Assessment
-from bot.conversation.commands import Command, Said
+from bot.conversation.commands import Command, Exclude, Include, Reanalyse, Said
 from bot.gating.model import Attempt, Baseline, FailedCommand, GatePlan, Place
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
@@ -177,10 +177,26 @@ class Collected(msgspec.Struct, frozen=True, tag=True):
 
 
 class Compared(msgspec.Struct, frozen=True, tag=True):
+    """The two reports are judged, without the stages named in `excluded` (sorted)."""
+
     run_id: str
     gate: int
     attempt: int
     judgement: Judgement
+    excluded: tuple[str, ...] = ()
+
+
+class Rejudged(msgspec.Struct, frozen=True, tag=True):
+    """Stored reports are judged again, because `actor` gave `command` in comment `comment_id`.
+
+    `verdicts` is empty where the run is not there any more.
+    """
+
+    run_id: str
+    comment_id: int
+    actor: str
+    command: Exclude | Include | Reanalyse
+    verdicts: tuple[Compared, ...] = ()
 
 
 class FerryStopped(msgspec.Struct, frozen=True, tag=True):
@@ -236,6 +252,7 @@ Event = (
     | Watched
     | Collected
     | Compared
+    | Rejudged
     | FerryStopped
     | EffectFailed
     | CheckDue

@@ -12,7 +12,7 @@ import msgspec
 
 from bot.assessment.model import Assessment
 from bot.gating.states import RunState
-from bot.verdict.model import Judgement
+from bot.verdict.model import Judgement, VerdictName
 from bot.verdict.past import PastRun
 
 MaxGate = Literal["skip", "1", "2", "3"]
@@ -87,13 +87,45 @@ class Attempt(msgspec.Struct, frozen=True):
     judgement: Judgement | None = None
 
 
+class Exclusion(msgspec.Struct, frozen=True):
+    """A stage (or "total") that a reviewer left out of the verdict, with the reason verbatim.
+
+    It counts from gate `since_gate` on (0: from the first), and where it was taken back, before gate `until_gate`.
+    """
+
+    stage: str
+    by: str
+    at: datetime
+    reason: str = ""
+    since_gate: int = 0
+    until_gate: int | None = None
+
+    def counts_at(self, gate: int) -> bool:
+        return self.since_gate <= gate and (self.until_gate is None or gate < self.until_gate)
+
+
+class FormerVerdict(msgspec.Struct, frozen=True):
+    """A verdict that a gate had until somebody had its reports judged again: `by` did what `cause` says to `stage`."""
+
+    verdict: VerdictName
+    until: datetime
+    by: str
+    cause: Literal["exclude", "include", "reanalyse"]
+    stage: str = ""
+    reason: str = ""
+
+
 class GateRun(msgspec.Struct, frozen=True):
-    """One gate of a run. `history` are the tier's earlier scheduled runs, oldest first: what the noise is told by."""
+    """One gate of a run. `history` are the tier's earlier scheduled runs, oldest first: what the noise is told by.
+
+    `former` are the verdicts over the same reports that a later judging replaced, oldest first.
+    """
 
     number: int
     baseline: Baseline | None = None
     attempts: tuple[Attempt, ...] = ()
     history: tuple[PastRun, ...] = ()
+    former: tuple[FormerVerdict, ...] = ()
 
     @property
     def attempt(self) -> Attempt | None:
@@ -102,6 +134,10 @@ class GateRun(msgspec.Struct, frozen=True):
     @property
     def judgement(self) -> Judgement | None:
         return self.attempt.judgement if self.attempt else None
+
+    @property
+    def can_be_judged_again(self) -> bool:
+        return self.judgement is not None and self.baseline is not None
 
 
 class FailedCommand(msgspec.Struct, frozen=True):
@@ -143,6 +179,7 @@ class Run(msgspec.Struct, frozen=True):
     approved_by: str = ""
     question_id: int = 0
     gates: tuple[GateRun, ...] = ()
+    exclusions: tuple[Exclusion, ...] = ()
     failed_command: FailedCommand | None = None
     stop_asked_by: str = ""
     stop_requested_by: str = ""
@@ -157,6 +194,21 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def attempt(self) -> Attempt | None:
         return self.gate.attempt if self.gate else None
+
+    def excluded_at(self, gate: int) -> tuple[Exclusion, ...]:
+        """What does not count at this gate; each stage once."""
+        return tuple(one for one in self.exclusions if one.counts_at(gate))
+
+    def excluded_names(self, gate: int) -> tuple[str, ...]:
+        return tuple(sorted({one.stage for one in self.excluded_at(gate)}))
+
+    @property
+    def judged_gate(self) -> GateRun | None:
+        """The highest gate that came to a verdict over two stored reports."""
+        return next((gate for gate in reversed(self.gates) if gate.can_be_judged_again), None)
+
+    def gate_of(self, number: int) -> GateRun | None:
+        return next((gate for gate in self.gates if gate.number == number), None)
 
     def plan_of(self, number: int) -> GatePlan:
         return next(plan for plan in self.plan if plan.number == number)

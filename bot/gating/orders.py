@@ -10,8 +10,8 @@ from datetime import timedelta
 import msgspec
 
 from bot.conversation import replies
-from bot.conversation.commands import Assess, Continue, Go, Retry, Skip, Stop
-from bot.gating import climb
+from bot.conversation.commands import Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
+from bot.gating import climb, excluding, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.model import MaxGate
@@ -19,6 +19,8 @@ from bot.gating.states import RunState
 
 # How soon an answer is looked at again while its question is still being posted.
 QUESTION_ON_ITS_WAY = timedelta(seconds=2)
+# What starts nothing new may be said of a closed pull request too.
+_STARTS_NOTHING = (Stop, Exclude, Include, Reanalyse)
 _RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
 
 
@@ -28,7 +30,7 @@ def obey(draft: Draft, event: Authorised) -> None:
     draft.set(is_open=event.is_open)
     # The look-up may know of a push before its delivery comes.
     draft.notice_head(event.head_sha)
-    if not event.is_open and not isinstance(command, Stop):
+    if not event.is_open and not isinstance(command, _STARTS_NOTHING):
         draft.reply(event.comment_id, replies.closed())
     elif isinstance(command, Assess):
         _assess(draft, event)
@@ -42,6 +44,12 @@ def obey(draft: Draft, event: Authorised) -> None:
         _retry(draft, event)
     elif isinstance(command, Stop):
         _stop(draft, event)
+    elif isinstance(command, Exclude):
+        excluding.exclude(draft, event, command)
+    elif isinstance(command, Include):
+        excluding.include(draft, event, command)
+    elif isinstance(command, Reanalyse):
+        rejudging.reanalyse(draft, event, command)
 
 
 def _assess(draft: Draft, event: Authorised) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from bot.conversation import replies
 from bot.conversation.commands import Help, Misunderstood, Status
 from bot.engine.port import Transition
-from bot.gating import climb, orders
+from bot.gating import climb, orders, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -35,6 +35,7 @@ from bot.gating.events import (
     Prepared,
     Published,
     Refused,
+    Rejudged,
     Reopened,
     SlotGranted,
     Submitted,
@@ -82,6 +83,8 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
         draft.reply(event.comment_id, replies.denied(event.needed))
     elif isinstance(event, Published):
         draft.set(comment_id=event.comment_id, comment_digest=event.digest, revision=pr.revision + 1)
+    elif isinstance(event, Rejudged):
+        rejudging.rejudged(draft, event)
     elif isinstance(event, EffectFailed):
         _effect_failed(draft, event)
     elif pr.run is not None and pr.run.id == event.run_id and not pr.run.state.ended:
@@ -151,6 +154,9 @@ def _effect_failed(draft: Draft, event: EffectFailed) -> None:
     draft.reason = f"{event.kind} was given up: {event.sentence}"
     if event.kind == "authorise":
         draft.reply(event.comment_id, replies.cannot_authorise(event.sentence))
+        return
+    if event.kind == "rejudge":
+        draft.reply(event.comment_id, replies.cannot_rejudge(event.sentence))
         return
     if run is not None and run.id == event.run_id and run.state is _AWAITED_IN.get(event.kind):
         draft.end(RunState.stuck, event.sentence)

@@ -100,7 +100,7 @@ def judged(
     excluded: tuple[str, ...] = (),
     **fields: Any,
 ) -> GateRun:
-    """A gate whose two reports were compared."""
+    """A gate whose two reports were compared, without the stages `excluded`."""
     texts = json.dumps(before), json.dumps(after, indent=2)
     rules = settings or config()
     found = judge(

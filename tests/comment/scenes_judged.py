@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from bot.gating.model import EarlierRun, GateRun, PullRequest
+from bot.gating.model import EarlierRun, Exclusion, FormerVerdict, GateRun, PullRequest
 from bot.gating.states import RunState
 from tests.comment.scenes import (
     JOB,
@@ -171,6 +171,33 @@ def raw_report_cut() -> PullRequest:
     return pull(RunState.passed, judged(1, report(), after, history=nights()))
 
 
+def excluded_after_a_fail() -> PullRequest:
+    """It failed at the first of three gates, and passes without the stage: no higher gate was run."""
+    after = treatment(stages=slower(0.22, "download"))
+    why = "the dump is fetched over the WAN; see #5100 and @ada, `download` is <b>not</b> ours"
+    gate = replace(
+        judged(1, report(), after, excluded=("download",)),
+        former=(FormerVerdict("fail", NOW - timedelta(minutes=5), "rev", "exclude", "download", why),),
+    )
+    left_out = Exclusion("download", "rev", NOW - timedelta(minutes=5), why, 1)
+    reason = "this run had ended, so gates 2 and 3 were not run; `@perf-gate retry` begins a new one"
+    return pull(RunState.warned, gate, max_gate="3", exclusions=(left_out,), reason=reason)
+
+
+def included_again() -> PullRequest:
+    """Excluded at gate 1, which passed so; counted again at gate 2, whose verdict a later judging changed."""
+    at = NOW - timedelta(hours=3)
+    first = judged(1, report(), treatment(stages=slower(0.07, "minhash")), excluded=("minhash",))
+    was_warn = FormerVerdict("warn", at, "rev", "exclude", "minhash", "noise")
+    second = judged(2, report(), treatment(gate=2, stages=slower(0.2, "minhash")))
+    was_pass = (
+        FormerVerdict("pass", at, "ada", "include", "minhash"),
+        FormerVerdict("inconclusive", NOW, "rev", "reanalyse"),
+    )
+    gates = (replace(first, former=(was_warn,)), replace(second, former=was_pass))
+    return pull(RunState.failed, *gates, exclusions=(Exclusion("minhash", "rev", at, "noise", 1, 2),), max_gate="2")
+
+
 def _slow_normalize() -> GateRun:
     return judged(1, report(), treatment(stages=slower(0.22, "normalize")))
 
@@ -201,6 +228,8 @@ JUDGED: Final = {
     "stale_baseline": stale_baseline(),
     "queue_wait": long_queue_wait(),
     "reviewer_override": override(),
+    "excluded_after_a_fail": excluded_after_a_fail(),
+    "included_again": included_again(),
     "head_moved": head_moved(),
     "own_thresholds": own_thresholds(),
     "noise_contradicts_a_fail": noisy_fail_of_the_table(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from bot.gating.model import FailedCommand, GateRun, PullRequest, StageProgress
+from bot.gating.model import Exclusion, FailedCommand, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
 from tests.comment.scenes import NEWER, NOW, assessed, attempt, baseline, judged, pull, report, treatment
 
@@ -82,6 +82,11 @@ UNJUDGED: Final = {
     ),
     "progress_assessing": pull(RunState.assessing, head_sha="", assessment=None, max_gate=None),
     "progress_awaiting_reviewer": pull(RunState.awaiting_reviewer, max_gate=None),
+    "progress_excluded_while_asked": pull(
+        RunState.awaiting_reviewer,
+        max_gate=None,
+        exclusions=(Exclusion("download", "rev", NOW, "fetched over the WAN"),),
+    ),
     "progress_preparing": pull(RunState.preparing),
     "progress_testing": pull(RunState.testing),
     "progress_locating_baseline": pull(RunState.locating_baseline, GateRun(1)),

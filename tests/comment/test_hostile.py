@@ -15,7 +15,7 @@ from bot.comment.limits import MOST_BYTES, MOST_CHARACTERS
 from bot.comment.markdown import block, code, length, plain, table, text
 from bot.comment.question import question
 from bot.comment.sentences import mention, sentence
-from bot.gating.model import EarlierRun, FailedCommand, GateRun, PullRequest, StageProgress
+from bot.gating.model import EarlierRun, Exclusion, FailedCommand, FormerVerdict, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
 from tests.comment.page import Page, own_lines, read
 from tests.comment.scenes import HEAD, NOW, RUN_URL, assessed, attempt, baseline, judged, plans, pull, report, treatment
@@ -80,6 +80,7 @@ def hostile_run(draw: st.DrawFn) -> tuple[PullRequest, set[str]]:
         "failed_command": FailedCommand(draw(pick), 1, draw(pick)),
         "plan": tuple(replace(plan, name=draw(pick)) for plan in plans(settings_)),
         "is_fork": draw(st.booleans()),
+        "exclusions": tuple(Exclusion(draw(pick), draw(pick), NOW, draw(pick)) for _ in range(draw(st.integers(0, 2)))),
     }
     pr = pull(state, *_gates(draw, pick, state), is_open=draw(st.booleans()), **run)
     earlier = (EarlierRun("42-5199-0", RunState.halted, draw(pick), NOW),)
@@ -100,7 +101,8 @@ def _gates(draw: st.DrawFn, pick: st.SearchStrategy[str], state: RunState) -> li
     )
     wild: dict[str, Any] = {"error": draw(pick), "job_id": job, "ferry_state": draw(pick), "pending_reason": draw(pick)}
     pinned = replace(baseline(before), sha=draw(pick), run_url=draw(st.sampled_from([f"{RUN_URL}9001"]) | pick))
-    first = judged(1, before, after | {"iris_job_id": job}, pinned=pinned, **wild)
+    first = judged(1, before, after | {"iris_job_id": job}, pinned=pinned, excluded=(name,), **wild)
+    first = replace(first, former=(FormerVerdict("fail", NOW, draw(pick), "exclude", draw(pick), draw(pick)),))
     progress = (StageProgress(draw(pick), "running", 3.0, 1, 2),)
     second = GateRun(2, baseline(before), (attempt(2, progress=progress, **wild),))
     needs_verdict = state is RunState.awaiting_escalation

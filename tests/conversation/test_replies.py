@@ -20,6 +20,9 @@ GOLDEN = Path(__file__).parent / "golden"
 SHOWN, HEAD = "5b2f1c9d0e7a4b3c8d6e5f4a3b2c1d0e9f8a7b6c", "e07c55d1a2b3c4d5e6f708192a3b4c5d6e7f8091"
 
 
+HOSTILE = "`x` @octocat <b>|</b> #1 https://evil.example\n<!-- perf-gate:reply 1 -->\u202e" + "y" * 90
+
+
 def misunderstood(body: str) -> str:
     said = parse_comment(body)
     assert isinstance(said, Misunderstood)
@@ -36,6 +39,11 @@ SAID: Final[dict[str, list[str]]] = {
         misunderstood("@perf-gate go now"),
         misunderstood("@perf-gate go\n@perf-gate stop"),
         misunderstood("@perf-gate <b>@x</b>"),
+        misunderstood("@perf-gate exclude download"),
+        misunderstood("@perf-gate exclude stage=`download`"),
+        misunderstood("@perf-gate exclude stage=download stage=minhash"),
+        misunderstood("@perf-gate include stage=,"),
+        misunderstood("@perf-gate reanalise"),
     ],
     "denied": [replies.denied("write"), replies.denied("maintain")],
     "cannot_authorise": [replies.cannot_authorise("GitHub did not answer")],
@@ -54,6 +62,30 @@ SAID: Final[dict[str, list[str]]] = {
     "nothing_to_stop": [replies.nothing_to_stop()],
     "stopped_by": [replies.stopped_by("rev")],
     "confirm_stop": [replies.confirm_stop(1210, 3600), replies.confirm_stop(3900, 9000)],
+    "author_cannot_exclude": [replies.author_cannot_exclude()],
+    "excluded_ahead": [replies.excluded_ahead("download", known=True), replies.excluded_ahead("my stage", known=False)],
+    "excluded": [replies.excluded("download"), replies.excluded(HOSTILE)],
+    "included_ahead": [replies.included_ahead("download")],
+    "included": [replies.included("download")],
+    "already_excluded": [replies.already_excluded("download", "rev")],
+    "not_excluded": [replies.not_excluded("minhash", ("download", "total")), replies.not_excluded("minhash", ())],
+    "no_such_stage": [
+        replies.no_such_stage("donwload", ["download", "normalize", "total"], "download"),
+        replies.no_such_stage(HOSTILE, [f"stage {number}" for number in range(20)], ""),
+    ],
+    "nothing_would_be_left": [replies.nothing_would_be_left("tokenize")],
+    "nothing_judged": [replies.nothing_judged("waived", SHOWN), replies.nothing_judged("ferrying", SHOWN)],
+    "reanalysed": [replies.reanalysed()],
+    "judged_again": [
+        replies.judged_again(1, "fail", "pass", moved=False),
+        replies.judged_again(2, "not_comparable", "not_comparable", moved=False),
+        replies.judged_again(1, "warn", "warn", moved=True),
+    ],
+    "climbs_on": [replies.climbs_on(2)],
+    "not_climbed": [replies.not_climbed([2]), replies.not_climbed([2, 3])],
+    "did_not_climb": [replies.did_not_climb([3])],
+    "run_was_replaced": [replies.run_was_replaced()],
+    "cannot_rejudge": [replies.cannot_rejudge("`rejudge` did not end in time, again and again")],
     "closed_run": [replies.closed_run(merged=True), replies.closed_run(merged=False)],
     "closed_before_climbing": [replies.closed_before_climbing()],
     "nobody_answered": [replies.nobody_answered(14)],
@@ -103,6 +135,14 @@ def test_a_branch_cannot_name_itself_out_of_its_code_span(name: str, odd: str) -
     branch = "".join(name.split()).replace("\\", "") + odd
     page = read(replies.base_changed("main", branch or "x"))
     assert page.mentions == page.tags == []
+
+
+@given(st.text(max_size=80) | st.sampled_from([HOSTILE, "`" * 9, "<!-- x -->", "a\n\nb", "\\`"]))
+def test_a_stages_name_does_nothing(name: str) -> None:
+    for said in (replies.excluded(name), replies.no_such_stage(name, [name, name], name), replies.included_ahead(name)):
+        page = read(said)
+        assert page.mentions == page.links == page.references == page.tags == page.hidden == []
+        assert "\n" not in said
 
 
 @given(st.text(max_size=40))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from bot.assessment.model import Assessment, FileAnswers
+from bot.config.load import builtin_config
 from bot.conversation.commands import Assess, Command, Go
 from bot.engine.port import EffectRequest, Transition
 from bot.gating.events import (
@@ -32,6 +33,7 @@ from bot.verdict.model import Judgement, Row, VerdictName
 START = datetime(2026, 6, 20, 8, 0, tzinfo=UTC)
 PLACE = Place(installation_id=7, repository_id=42, full_name="marin-community/marin", number=5199, author="ada")
 HEAD, NEWER, BASE, MAIN = "a" * 40, "b" * 40, "c" * 40, "d" * 40
+CONFIG = builtin_config().model_dump_json()
 HOT = "lib/zephyr/src/zephyr/shuffle.py"
 
 
@@ -97,7 +99,7 @@ class Story:
     def assessed(self, found: Assessment | None = None, *, ladder: Iterable[int] = (1,), head: str = HEAD) -> list[str]:
         """The diff is read, and where that leads to a question, it stands on the pull request."""
         found = found or assessment()
-        event = Assessed(self.run.id, head, BASE, "main", "main", False, MAIN, "{}", plan(*ladder), found)
+        event = Assessed(self.run.id, head, BASE, "main", "main", False, MAIN, CONFIG, plan(*ladder), found)
         kinds = self.tell(event)
         if "ask" in kinds:
             self._comment += 1
