@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -120,15 +121,20 @@ _STAGE = re.compile(r"""stage\s*=\s*(?:"([^"]+)"|'([^']+)'|“([^”]+)”|‘([
 _MOST_NAME = 300
 # Stands in running text for what is not text: code, a picture, HTML.
 _NO_TEXT = "￼"
+# How far a line's Markdown is looked through for the reason: every try reads the rest of the line.
+_MOST_SOURCE, _MOST_MARKERS = 4000, 20
 _SIGNATURE = re.compile(r"^-- ?$")
 
 
 def parse_comment(body: str, mention: str = "perf-gate") -> Said | None:
     """What this comment says to the bot, or None where it is not addressed."""
-    said = [words for line in _lines(body) for words in _addressed(line, mention)]
-    if not said:
+    commands = [
+        _with_its_own_words(_command(words), source)
+        for line, source in _lines(body)
+        for words in _addressed(line, mention)
+    ]
+    if not commands:
         return None
-    commands = [_command(words) for words in said]
     if len(commands) > 1 and len(set(commands)) > 1:
         return Misunderstood("one comment can hold one command, and this one holds several; nothing was done")
     return commands[0]
@@ -144,8 +150,8 @@ def parse_bare(body: str) -> Said | None:
     return None
 
 
-def _lines(body: str) -> Iterator[str]:
-    """The lines of running text, in order, up to an e-mail signature."""
+def _lines(body: str) -> Iterator[tuple[str, str]]:
+    """The lines of running text, each with its Markdown where that is known, in order, up to an e-mail signature."""
     quoted = heading = 0
     for token in _markdown().parse(body):
         if token.type == "blockquote_open":
@@ -155,10 +161,12 @@ def _lines(body: str) -> Iterator[str]:
         elif token.type in ("heading_open", "heading_close"):
             heading += token.nesting
         elif token.type == "inline" and not quoted and not heading:
-            for line in _running_text(token.children or []).split("\n"):
+            lines, sources = _running_text(token.children or []).split("\n"), token.content.split("\n")
+            for index, line in enumerate(lines):
                 if _SIGNATURE.match(line):
                     return
-                yield line
+                # A code span over two lines is one line of running text: then none is told from the other.
+                yield line, sources[index] if len(lines) == len(sources) else ""
 
 
 def _running_text(tokens: list[Token]) -> str:
@@ -181,6 +189,19 @@ def _addressed(line: str, mention: str) -> Iterator[str]:
     for index, match in enumerate(starts):
         end = starts[index + 1].start() if index + 1 < len(starts) else len(line)
         yield line[match.end() : end].strip(" \t:,")
+
+
+def _with_its_own_words(said: Said, source: str) -> Said:
+    """The command with its reason as it was written, code and emphasis included, where the line's Markdown has it."""
+    reason = getattr(said, "reason", "")
+    if not reason:
+        return said
+    for match in islice(_REASON.finditer(source[:_MOST_SOURCE]), _MOST_MARKERS):
+        written = source[match.end() : _MOST_SOURCE].strip()
+        (inline,) = _markdown().parseInline(written)
+        if _running_text(inline.children or []).strip() == reason:
+            return msgspec.structs.replace(said, reason=written)
+    return msgspec.structs.replace(said, reason=" ".join(reason.replace(_NO_TEXT, "…").split()))
 
 
 def _command(words: str) -> Said:

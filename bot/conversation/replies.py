@@ -170,7 +170,12 @@ def excluded_ahead(stage: str, *, known: bool) -> str:
 
 
 def excluded(stage: str) -> str:
-    return f"{_quoted(stage)} does not count any more, and the stored reports were judged again. {_UNDO}"
+    return f"{_quoted(stage)} does not count any more."
+
+
+def takes_it_back() -> str:
+    """What undoes an exclusion, as the last sentence of the answer to it."""
+    return _UNDO
 
 
 def included_ahead(stage: str) -> str:
@@ -178,7 +183,7 @@ def included_ahead(stage: str) -> str:
 
 
 def included(stage: str) -> str:
-    return f"{_quoted(stage)} counts again, and the stored reports were judged again."
+    return f"{_quoted(stage)} counts again."
 
 
 def already_excluded(stage: str, actor: str) -> str:
@@ -225,6 +230,11 @@ def judged_again(gate: int, before: str, after: str, *, moved: bool) -> str:
 
 def climbs_on(gate: int) -> str:
     return f"The run climbs on to gate {gate}."
+
+
+def goes_on() -> str:
+    """A verdict below the gate that is under way has changed: nothing is stopped unasked."""
+    return "What is under way goes on; `@perf-gate stop` ends it."
 
 
 def not_climbed(gates: Sequence[int]) -> str:

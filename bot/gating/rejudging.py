@@ -60,6 +60,8 @@ def rejudged(draft: Draft, event: Rejudged) -> None:
         told.append(_keep(draft, event, verdict.gate, verdict.judgement))
     draft.reason = f"judged again for {event.actor}"
     told.append(_follow(draft, run))
+    if isinstance(event.command, Exclude):
+        told.append(replies.takes_it_back())
     draft.reply(event.comment_id, " ".join(part for part in told if part))
     draft.publish()
 
@@ -103,11 +105,12 @@ def _former(event: Rejudged, before: Judgement, draft: Draft) -> FormerVerdict:
 
 def _follow(draft: Draft, before: Run) -> str:
     """What a changed verdict of the last gate means for the run; nothing where it says what it said."""
-    last = draft.run.gates[-1] if draft.run.gates else None
-    if last is None or last.judgement is None or before.gates[-1].judgement is None:
-        return ""
+    last = draft.run.gate
+    if last is None or before.gate is None or before.gate.judgement is None or last.judgement is None:
+        changed = any(now.former != then.former for now, then in zip(draft.run.gates, before.gates, strict=True))
+        return replies.goes_on() if changed and not before.state.ended else ""
     verdict = last.judgement.verdict
-    if verdict == before.gates[-1].judgement.verdict:
+    if verdict == before.gate.judgement.verdict:
         return ""
     if before.state is RunState.awaiting_escalation:
         return _go_on(draft, last, last.judgement)

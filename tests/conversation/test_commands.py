@@ -48,8 +48,11 @@ from bot.conversation.commands import (
         ("@perf-gate EXCLUDE Stage = Download.", Exclude("Download")),
         (
             "@perf-gate exclude stage=fuzzy_dups — its *dump* moved, twice",
-            Exclude("fuzzy_dups", "its dump moved, twice"),
+            Exclude("fuzzy_dups", "its *dump* moved, twice"),
         ),
+        ("@perf-gate exclude stage=x because `because` is — code", Exclude("x", "`because` is — code")),
+        ("@perf-gate skip — see [the run](https://e.org) <b>x</b>", Skip("see [the run](https://e.org) <b>x</b>")),
+        ("@perf-gate max_gate=1 because `a\nb` moved", Go("1", "… moved")),
         ("@perf-gate exclude stage=download, because of the WAN", Exclude("download", "of the WAN")),
         ("@perf-gate exclude stage=total reason=the dump — it moved", Exclude("total", "the dump — it moved")),
         ("@perf-gate exclude stage=a--b -- noise", Exclude("a--b", "noise")),

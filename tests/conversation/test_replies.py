@@ -81,6 +81,8 @@ SAID: Final[dict[str, list[str]]] = {
         replies.judged_again(2, "not_comparable", "not_comparable", moved=False),
         replies.judged_again(1, "warn", "warn", moved=True),
     ],
+    "takes_it_back": [replies.takes_it_back()],
+    "goes_on": [replies.goes_on()],
     "climbs_on": [replies.climbs_on(2)],
     "not_climbed": [replies.not_climbed([2]), replies.not_climbed([2, 3])],
     "did_not_climb": [replies.did_not_climb([3])],

@@ -348,6 +348,24 @@ def test_reasons_that_changed_below_the_same_verdict_are_told() -> None:
     assert story.run.gates[0].former == ()
 
 
+def test_a_ferry_goes_on_when_the_verdict_below_it_changes() -> None:
+    story = Judging()
+    story.to_reports(ladder=(1, 2))
+    gate = story.run.gate
+    assert gate is not None
+    right = judge_gate(story.run, gate)
+    story.tell(right)
+    story.gate_out(2)
+    (first, second), attempt = story.run.gates, gate.attempt
+    assert attempt is not None
+    old = replace(attempt, judgement=replace(right.judgement, verdict="warn"))
+    run = replace(story.run, gates=(replace(first, attempts=(old,)), second))
+    story.pr = replace(story.pr, run=run)
+    assert "stop_ferry" not in story.order(Reanalyse())
+    assert story.state() is RunState.ferrying
+    assert "it read **warn** before. What is under way goes on; `@perf-gate stop` ends it." in story.last_reply()
+
+
 def test_every_gate_is_judged_again_and_the_last_one_decides() -> None:
     story = Judging()
     story.to_reports(ladder=(1, 2))
