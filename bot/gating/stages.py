@@ -9,7 +9,8 @@ from bot.gating.model import GateRun
 from bot.verdict.report import PerfReport, parse_report
 from bot.verdict.signals import TOTAL, known_names
 
-_MOST_COMPARED = 200
+# A report may hold any number of names of any length, and telling how alike two are costs their product.
+_MOST_COMPARED, _LONGEST_COMPARED = 200, 300
 
 
 def nameable(gate: GateRun | None) -> list[str] | None:
@@ -31,13 +32,15 @@ def resolve(asked: str, names: Collection[str]) -> str | None:
     """The name that is meant: itself, or the only one that looks the same where it is shown."""
     if asked in names:
         return asked
-    alike = [name for name in names if _as_seen(name) == _as_seen(asked)]
+    seen = _as_seen(asked)
+    alike = [name for name in names if _as_seen(name) == seen]
     return alike[0] if len(alike) == 1 else None
 
 
 def closest(asked: str, names: Collection[str]) -> str:
     """The name that may have been meant, or an empty string."""
-    by_lower = {name.lower(): name for name in list(names)[:_MOST_COMPARED]}
+    likely = [name for name in names if len(name) <= _LONGEST_COMPARED][:_MOST_COMPARED]
+    by_lower = {name.lower(): name for name in likely}
     close = get_close_matches(asked.lower(), by_lower, n=1)
     return by_lower[close[0]] if close else ""
 

@@ -152,6 +152,16 @@ def test_any_text_is_read_without_harm(body: str) -> None:
     parse_comment("@perf-gate " + body)
 
 
+@given(st.text(max_size=400), st.sampled_from(["exclude stage=", 'include stage="', "exclude ", "exclude stage=x "]))
+def test_whatever_follows_a_stage_is_one_name_and_one_reason_or_refused(words: str, before: str) -> None:
+    said = parse_comment(f"@perf-gate {before}{words}")
+    assert said is None or isinstance(said, Exclude | Include | Misunderstood)
+    if isinstance(said, Exclude | Include):
+        assert 0 < len(said.stage) <= 300
+        assert "\n" not in said.stage + said.reason
+        assert said.stage == said.stage.strip()
+
+
 @given(st.text(alphabet="@perf-gate go\n>`#<!-*[]()|", max_size=80))
 def test_a_quoted_comment_never_commands(body: str) -> None:
     quoted = "\n".join("> " + line for line in ("@perf-gate go\n" + body).splitlines())

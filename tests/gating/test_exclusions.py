@@ -246,6 +246,16 @@ def test_what_nobody_sees_in_a_name_need_not_be_typed() -> None:
     assert story.run.excluded_names(1) == ("norm\u200balize \u202e2",)
 
 
+def test_a_report_full_of_endless_names_is_no_reason_to_search_for_ever() -> None:
+    story = Judging()
+    endless: dict[str, Any] = {f"{number}{'ab' * 20_000}": 1.0 for number in range(20)}
+    story.to_verdict(**endless, normalize=1200.0)
+    story.order(Exclude("ab" * 150))
+    assert len(story.last_reply()) < 1500
+    story.order(Exclude("normalise"))
+    assert "Did you mean `normalize`?" in story.last_reply()
+
+
 def test_before_any_report_is_there_the_name_is_taken_as_it_is() -> None:
     story = Judging()
     assert story.order(Exclude("x")) == ["react", "authorise", "reply"]
