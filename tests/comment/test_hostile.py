@@ -18,7 +18,20 @@ from bot.comment.sentences import mention, sentence
 from bot.gating.model import EarlierRun, Exclusion, FailedCommand, FormerVerdict, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
 from tests.comment.page import Page, own_lines, read
-from tests.comment.scenes import HEAD, NOW, RUN_URL, assessed, attempt, baseline, judged, plans, pull, report, treatment
+from tests.comment.scenes import (
+    HEAD,
+    NOW,
+    RUN_URL,
+    assessed,
+    attempt,
+    baseline,
+    judged,
+    nights,
+    plans,
+    pull,
+    report,
+    treatment,
+)
 from tests.comment.scenes import config as configured
 
 OURS = {"details", "/details", "summary", "/summary", "code", "/code"}
@@ -51,7 +64,7 @@ def harmless(page: Page, *, markers: list[str], people: set[str]) -> None:
     assert len(page.source.encode()) <= MOST_BYTES
 
 
-HEADINGS = {"Diff assessment", "Run summary", "Stage timings", "Infra", "Flags"}
+HEADINGS = {"Diff assessment", "Run summary", "Stage timings", "Infra", "Flags", "What the deltas are worth"}
 
 
 @st.composite
@@ -101,7 +114,16 @@ def _gates(draw: st.DrawFn, pick: st.SearchStrategy[str], state: RunState) -> li
     )
     wild: dict[str, Any] = {"error": draw(pick), "job_id": job, "ferry_state": draw(pick), "pending_reason": draw(pick)}
     pinned = replace(baseline(before), sha=draw(pick), run_url=draw(st.sampled_from([f"{RUN_URL}9001"]) | pick))
-    first = judged(1, before, after | {"iris_job_id": job}, pinned=pinned, excluded=(name,), **wild)
+    other = draw(pick)
+    before["stage_wall_seconds"][other] = 5.0
+    after["stage_wall_seconds"] |= {other: draw(st.sampled_from([5.0, 50.0]))}
+    after["stage_sum_task_wall_seconds"] = {other: 99.0}
+    earlier = [
+        replace(night, stages=night.stages | {other: 5.0 + index / 9}, work=night.work | {other: 40.0 + index})
+        for index, night in enumerate(nights(draw(st.sampled_from([3, 8]))))
+    ]
+    told: dict[str, Any] = {"history": tuple(earlier), "pinned": pinned, "excluded": (name,)}
+    first = judged(1, before, after | {"iris_job_id": job}, **told, **wild)
     first = replace(first, former=(FormerVerdict("fail", NOW, draw(pick), "exclude", draw(pick), draw(pick)),))
     progress = (StageProgress(draw(pick), "running", 3.0, 1, 2),)
     second = GateRun(2, baseline(before), (attempt(2, progress=progress, **wild),))
