@@ -1,0 +1,364 @@
+"""Any sequence of events in any order, doubled and late: what always holds of a pull request's runs.
+
+The world around `step` is played here: effects are performed with whatever outcome they may have, in any order, also
+again; timers fire; a cluster counts which ferries live. Hypothesis looks for the story that breaks a rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import msgspec
+from hypothesis import HealthCheck, settings
+from hypothesis import event as note
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from bot.conversation.commands import (
+    Assess,
+    Command,
+    Continue,
+    Exclude,
+    Go,
+    Help,
+    Include,
+    Reanalyse,
+    Retry,
+    Skip,
+    Status,
+    Stop,
+)
+from bot.engine.port import EffectRequest, SlotRequest
+from bot.gating.events import (
+    Asked,
+    Assessed,
+    Authorised,
+    BaselineFound,
+    BaselineMissing,
+    CannotAssess,
+    Closed,
+    Collected,
+    CommentLost,
+    Compared,
+    Denied,
+    EffectFailed,
+    Event,
+    FerryStopped,
+    HeadMoved,
+    Mentioned,
+    PreflightFailed,
+    PreflightPassed,
+    Prepared,
+    Published,
+    Refused,
+    Rejudged,
+    Reopened,
+    Submitted,
+    Watched,
+)
+from bot.gating.machine import GateMachine
+from bot.gating.model import Attempt, FailedCommand, GateRun, Run
+from bot.gating.step import step
+from bot.verdict.model import VerdictName
+from tests.gating.story import BASE, CONFIG, HEAD, MAIN, NEWER, PLACE, START, assessment, baseline, judgement, plan
+
+COMMANDS: tuple[Command, ...] = (
+    *(Assess(), Help(), Status(), Continue(), Retry(), Stop(), Reanalyse(), Skip("no need")),
+    *(Go(), Go("skip", "no need"), Go("1", "enough"), Go("3", "all of it")),
+    *(Exclude("normalize", "flaky"), Exclude("nothing of that name"), Include("normalize")),
+)
+VERDICTS: tuple[VerdictName, ...] = ("pass", "warn", "fail", "inconclusive", "not_comparable")
+# What an ended run may still ask for: reading, speaking, cleaning and judging again.
+HARMLESS = {"publish", "cleanup", "reply", "react", "authorise", "rejudge"}
+# Tried until they are done, so they never end in a failure (see the registry).
+ENDLESS = {"publish", "submit", "watch", "stop_ferry"}
+
+
+@dataclass
+class Ferry:
+    """A job on the cluster."""
+
+    name: tuple[str, int, int]
+    alive: bool = True
+
+
+class World(RuleBasedStateMachine):
+    machine: ClassVar = GateMachine("perf-gate", {PLACE.full_name})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pr = self.machine.initial(PLACE.key)
+        self.now = START
+        self.open: list[EffectRequest] = []
+        self.told: list[Event] = []
+        self.timers: dict[str, Event] = {}
+        self.waiting: dict[str, SlotRequest[Event]] = {}
+        self.held: set[str] = set()
+        self.ferries: dict[tuple[str, int, int], Ferry] = {}
+        self.head, self.is_open, self.comment = HEAD, True, 100
+        self.luck = [0]
+
+    # ---- the engine
+
+    def tell(self, event: Event) -> None:
+        before = self.pr
+        if before.run is not None:
+            note(before.run.state)
+        transition = step(before, event, self.now)
+        assert step(before, event, self.now) == transition, "the same event must always do the same"
+        stored = self.machine.load_state(self.machine.state_schema, self.machine.dump_state(transition.state))
+        assert stored == transition.state
+        assert self.machine.load_event(self.machine.dump_event(event)[1]) == event
+        self.pr = transition.state
+        self.now += timedelta(seconds=1)
+        self._check_the_end(before.run, transition.effects)
+        self.open = [one for one in self.open if one.scope not in transition.revoke or self._claimed(one)]
+        for effect in transition.effects:
+            if not (effect.coalesce and any(one.coalesce == effect.coalesce for one in self.open)):
+                self.open.append(effect)
+        for timer in transition.timers:
+            self.timers[timer.name] = timer.event
+        for name in transition.cancel_timers:
+            self.timers.pop(name, None)
+        for holder in transition.release:
+            self.held.discard(holder)
+            self.waiting.pop(holder, None)
+        for request in transition.acquire:
+            assert request.holder not in self.held | self.waiting.keys(), "a slot is asked for once"
+            self.waiting[request.holder] = request
+
+    def _claimed(self, effect: EffectRequest) -> bool:
+        """A revoked effect that is being performed comes to its end all the same."""
+        return effect.kind in {"submit", "stop_ferry"}
+
+    def _check_the_end(self, before: Run | None, effects: tuple[EffectRequest, ...]) -> None:
+        after = self.pr.run
+        if before is None or after is None or not before.state.ended or after.id != before.id:
+            return
+        assert after.state.ended, f"{before.state} lived again as {after.state}"
+        assert {effect.kind for effect in effects} <= HARMLESS
+        assert after.gates == before.gates or "rejudge" not in {effect.kind for effect in effects}
+
+    # ---- people, GitHub and time
+
+    @rule(command=st.sampled_from(COMMANDS), actor=st.sampled_from(["rev", "ada"]), heard=st.booleans())
+    def someone_says(self, command: Command, actor: str, heard: bool) -> None:
+        self.comment += 1
+        if heard or self.pr.place is None:
+            self.tell(Mentioned(PLACE, self.comment, actor, command))
+        else:
+            self.tell(Authorised(self.comment, actor, "write", command, self.head, self.is_open))
+
+    @rule()
+    def push(self) -> None:
+        before, self.head = self.head, NEWER if self.head == HEAD else HEAD
+        self.tell(HeadMoved(PLACE, self.head, before))
+
+    @rule(merged=st.booleans())
+    def close(self, merged: bool) -> None:
+        self.is_open = False
+        self.tell(Closed(PLACE, merged))
+
+    @rule()
+    def reopen(self) -> None:
+        self.is_open = True
+        self.tell(Reopened(PLACE))
+
+    @rule(gone=st.booleans())
+    def comment_is_lost(self, gone: bool) -> None:
+        self.tell(CommentLost(PLACE, gone))
+
+    @rule(data=st.data())
+    def a_timer_fires(self, data: st.DataObject) -> None:
+        if not self.timers:
+            return
+        name = data.draw(st.sampled_from(sorted(self.timers)))
+        self.now += timedelta(hours=1)
+        self.tell(self.timers.pop(name))
+
+    @rule(data=st.data())
+    def a_slot_is_granted(self, data: st.DataObject) -> None:
+        if not self.waiting:
+            return
+        holder = data.draw(st.sampled_from(sorted(self.waiting)))
+        request = self.waiting.pop(holder)
+        self.held.add(holder)
+        self.tell(request.granted)
+
+    @rule(data=st.data())
+    def an_old_outcome_comes_again(self, data: st.DataObject) -> None:
+        if not self.told:
+            return
+        self.tell(data.draw(st.sampled_from(self.told)))
+
+    @rule(data=st.data())
+    def an_effect_is_performed(self, data: st.DataObject) -> None:
+        if not self.open:
+            return
+        effect = self.open.pop(data.draw(st.integers(0, len(self.open) - 1)))
+        event = self.outcome(effect, data)
+        if event is not None:
+            self.told.append(event)
+            self.tell(event)
+
+    @rule(steps=st.integers(1, 12))
+    def all_goes_well_for_a_while(self, steps: int) -> None:
+        for _ in range(steps):
+            if self.waiting:
+                holder, request = self.waiting.popitem()
+                self.held.add(holder)
+                self.tell(request.granted)
+            elif self.open:
+                effect = self.open.pop(0)
+                if possible := self._outcomes(effect, str(effect.payload.get("run_id", ""))):
+                    self.told.append(possible[0])
+                    self.tell(possible[0])
+
+    @initialize(steps=st.integers(0, 70), luck=st.lists(st.integers(0, len(VERDICTS) - 1), min_size=1, max_size=3))
+    def the_story_begins_well(self, steps: int, luck: list[int]) -> None:
+        """Somewhere on the way up the ladder: by chance alone few stories would ever see a ferry."""
+        self.luck = luck
+        self.someone_says(Assess(), "rev", heard=True)
+        self.all_goes_well_for_a_while(min(steps, 8))
+        if steps > 8:
+            self.someone_says(Go("3", "all of it"), "rev", heard=True)
+        for _ in range(max(0, steps - 8)):
+            self.all_goes_well_for_a_while(1)
+            if not self.open and self.timers:
+                self.tell(self.timers.pop(min(self.timers)))
+
+    # ---- what performing an effect may lead to
+
+    def outcome(self, effect: EffectRequest, data: st.DataObject) -> Event | None:
+        run_id = str(effect.payload.get("run_id", ""))
+        possible = self._outcomes(effect, run_id)
+        if effect.kind not in ENDLESS:
+            comment = int(effect.payload.get("comment_id", 0))
+            possible.append(EffectFailed(effect.kind, run_id, "it could not be done", comment))
+        return data.draw(st.sampled_from(possible)) if possible else None
+
+    def _outcomes(self, effect: EffectRequest, run_id: str) -> list[Any]:
+        if effect.kind in {"submit", "watch", "stop_ferry", "collect", "compare"}:
+            return self._of_the_ferry(effect, run_id)
+        gate = int(effect.payload.get("gate", 0))
+        match effect.kind:
+            case "assess":
+                found = [
+                    Assessed(run_id, self.head, BASE, "main", "main", False, MAIN, CONFIG, plan(1, 2, 3), one)
+                    for one in (assessment("3"), assessment("skip"), assessment(in_scope=False))
+                ]
+                return [*found, CannotAssess(run_id, self.head, "there is no common history")]
+            case "authorise":
+                payload = effect.payload
+                command = msgspec.convert(payload["said"], Command)
+                allowed = Authorised(payload["comment_id"], payload["actor"], "write", command, self.head, self.is_open)
+                return [allowed, Denied(payload["comment_id"], payload["actor"], "write")]
+            case "ask":
+                self.comment += 1
+                return [Asked(run_id, self.comment)]
+            case "publish":
+                return [Published(1, str(self.now))]
+            case "prepare":
+                return [Prepared(run_id), Refused(run_id, "a symbolic link leads out of the tree")]
+            case "preflight":
+                return [PreflightPassed(run_id), PreflightFailed(run_id, FailedCommand("pytest", 1, "1 failed"))]
+            case "locate":
+                return [BaselineFound(run_id, gate, baseline()), BaselineMissing(run_id, gate, "no scheduled run")]
+            case "rejudge":
+                return [self._rejudged(effect, run_id)]
+            case _:
+                return []
+
+    def _of_the_ferry(self, effect: EffectRequest, run_id: str) -> list[Any]:
+        name = run_id, int(effect.payload["gate"]), int(effect.payload["attempt"])
+        ferry = self.ferries.get(name)
+        match effect.kind:
+            case "submit":
+                # Looked up before it is made: a second submit finds the first one's job.
+                self.ferries.setdefault(name, Ferry(name))
+                return [Submitted(*name, f"/bot/{name}")]
+            case "watch":
+                assert ferry is not None, "what was never submitted is watched"
+                running = Watched(*name, Attempt(name[2], ferry_state="running"), ended=False)
+                if self.now.second % 3:
+                    return [running]
+                ferry.alive = False
+                return [Watched(*name, Attempt(name[2], ferry_state="succeeded"), ended=True)]
+            case "stop_ferry":
+                assert ferry is not None, "what was never submitted is stopped"
+                ferry.alive = False
+                return [FerryStopped(*name)]
+            case "collect":
+                return [Collected(*name, "{}")]
+            case _:
+                self.luck = [*self.luck[1:], self.luck[0]]
+                order = VERDICTS[self.luck[0] :] + VERDICTS[: self.luck[0]]
+                return [Compared(*name, judgement(verdict), self._excluded(name[1])) for verdict in order]
+
+    def _rejudged(self, effect: EffectRequest, run_id: str) -> Rejudged:
+        payload, run = effect.payload, self.pr.run
+        command = msgspec.convert(payload["said"], Exclude | Include | Reanalyse)
+        gates = [gate for gate in (run.gates if run and run.id == run_id else ()) if gate.number in payload["gates"]]
+        verdicts = tuple(self._again(run_id, gate) for gate in gates if gate.attempt)
+        return Rejudged(run_id, payload["comment_id"], payload["actor"], command, verdicts)
+
+    def _again(self, run_id: str, gate: GateRun) -> Compared:
+        verdict = VERDICTS[self.now.second % len(VERDICTS)]
+        number = gate.attempts[-1].number
+        return Compared(run_id, gate.number, number, judgement(verdict), self._excluded(gate.number))
+
+    def _excluded(self, gate: int) -> tuple[str, ...]:
+        return self.pr.run.excluded_names(gate) if self.pr.run else ()
+
+    # ---- what always holds
+
+    @invariant()
+    def never_two_live_ferries_for_one_gate(self) -> None:
+        alive = [ferry.name[:2] for ferry in self.ferries.values() if ferry.alive]
+        assert len(alive) == len(set(alive))
+
+    @invariant()
+    def a_live_ferry_holds_its_tier(self) -> None:
+        for ferry in self.ferries.values():
+            if ferry.alive:
+                run_id, gate, attempt = ferry.name
+                assert f"{run_id}/g{gate}/a{attempt}" in self.held
+
+    @invariant()
+    def an_ended_run_holds_and_awaits_nothing(self) -> None:
+        run = self.pr.run
+        if run is not None and run.state.ended:
+            assert not [holder for holder in self.held | self.waiting.keys() if holder.startswith(f"{run.id}/")]
+            assert not [name for name in self.timers if name.endswith(f":{run.id}")]
+
+    @invariant()
+    def a_live_run_is_waiting_for_something(self) -> None:
+        run = self.pr.run
+        if run is None or run.state.ended:
+            return
+        awaited = any(effect.payload.get("run_id") == run.id for effect in self.open)
+        timed = any(name.endswith(f":{run.id}") for name in self.timers)
+        queued = any(holder.startswith(f"{run.id}/") for holder in self.waiting)
+        assert awaited or timed or queued, f"nothing will ever move a run that is {run.state}"
+
+    def teardown(self) -> None:
+        """From wherever the story left it, an end is reachable: stop is said, and what is open ends."""
+        for _ in range(200):
+            if self.pr.run is None or self.pr.run.state.ended:
+                return
+            self.comment += 1
+            self.tell(Authorised(self.comment, "rev", "write", Stop(), self.head, is_open=True))
+            acting = [effect for effect in self.open if effect.kind in {"submit", "stop_ferry", "watch"}]
+            self.open = [effect for effect in self.open if effect not in acting]
+            for effect in acting:
+                for event in self._of_the_ferry(effect, str(effect.payload["run_id"])):
+                    self.tell(event)
+        raise AssertionError(f"no end can be reached from {self.pr.run.state if self.pr.run else None}")
+
+
+TestAnyOrder = World.TestCase
+TestAnyOrder.settings = settings(
+    max_examples=150, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+)
