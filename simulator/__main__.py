@@ -21,6 +21,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="of the API; 0 lets the system choose, here as below")
     parser.add_argument("--web-port", type=int, default=0, help="of git and of the pages that people read")
     parser.add_argument("--artifacts-port", type=int, default=0)
+    parser.add_argument("--storage-port", type=int, default=0, help="of buckets, as STORAGE_EMULATOR_HOST names it")
     parser.add_argument("--control-port", type=int, default=0)
     parser.add_argument(
         "--state-dir", type=Path, help="where the bare repositories lie; without it, a temporary folder"
@@ -40,6 +41,7 @@ async def _serve(arguments: argparse.Namespace) -> None:
         port=arguments.port,
         web_port=arguments.web_port,
         artifacts_port=arguments.artifacts_port,
+        storage_port=arguments.storage_port,
         control_port=arguments.control_port,
     )
     async with sim:

@@ -57,6 +57,9 @@ VERBS = (
     "wait_for_comment",
     "workflow_run",
     "expire_artifacts",
+    "create_bucket",
+    "put_object",
+    "delete_object",
     "fault",
     "clear_faults",
     "release_fault",
@@ -81,6 +84,7 @@ def _bytes_or_text(value: Any) -> str | bytes | None:
 _DECODERS: Mapping[str, Callable[[Any], Any]] = {
     "files": lambda files: {path: _bytes_or_text(value) for path, value in files.items()},
     "artifacts": lambda artifacts: {name: base64.b64decode(value) for name, value in artifacts.items()},
+    "content": _bytes_or_text,
     "folder": Path,
     "bare": Path,
     "created_at": parse_stamp,

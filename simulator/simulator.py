@@ -1,4 +1,4 @@
-"""The simulator: three origins (API, web with git, artifacts) on local ports, and every verb to drive them."""
+"""The simulator: four origins (API, web with git, artifacts, storage) on local ports, and every verb to drive them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from simulator.operations import Router, operations
 from simulator.origins import trouble
 from simulator.page import add_pages
 from simulator.referee import Referee
+from simulator.storage import storage_app
 from simulator.verbs.actions import ActionVerbs
 from simulator.verbs.conversation import ConversationVerbs
 from simulator.verbs.pulls import PullVerbs
+from simulator.verbs.storage import StorageVerbs
 from simulator.verbs.trouble import TroubleVerbs
 from simulator.world import World
 
 
-class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
+class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, StorageVerbs, TroubleVerbs):
     """`async with Simulator() as sim`. Ports of 0 are chosen by the system; `folder` keeps the bare repositories.
 
     Without a `control_port` there is no control side over HTTP.
@@ -44,6 +46,7 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
         port: int = 0,
         web_port: int = 0,
         artifacts_port: int = 0,
+        storage_port: int = 0,
         control_port: int | None = None,
         delivery_time_out: float = TIME_OUT_SECONDS,
     ) -> None:
@@ -53,7 +56,7 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
         deliveries = Deliveries(world, self.referee.delivery, delivery_time_out)
         super().__init__(world, deliveries, Announcer(world, deliveries), Faults(), RateLimits(world.clock))
         self._host = host
-        self._ports = {"api": port, "web": web_port, "artifacts": artifacts_port}
+        self._ports = {"api": port, "web": web_port, "artifacts": artifacts_port, "storage": storage_port}
         self._control_port = control_port
         self._control_url = ""
         self._runners: list[web.AppRunner] = []
@@ -66,6 +69,11 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
     def git_url(self) -> str:
         """Repositories are cloned from `{git_url}/{owner}/{name}.git`."""
         return self.world.links.web
+
+    @property
+    def storage_url(self) -> str:
+        """What google-cloud-storage is given as STORAGE_EMULATOR_HOST."""
+        return self.world.links.storage
 
     @property
     def web_url(self) -> str:
@@ -88,7 +96,8 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
         add_git_routes(site, self.world)
         add_pages(site, self)
         artifacts = artifacts_app(self.world, [trouble(self.world, self.faults, "artifacts")])
-        for name, app in (("api", api), ("web", site), ("artifacts", artifacts)):
+        storage = storage_app(self.world, [trouble(self.world, self.faults, "storage")])
+        for name, app in (("api", api), ("web", site), ("artifacts", artifacts), ("storage", storage)):
             setattr(self.world.links, name, await self._serve(app, self._ports[name]))
         if self._control_port is not None:
             self._control_url = await self._serve(control_app(self), self._control_port)
@@ -100,6 +109,7 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, TroubleVerbs):
             "git_url": self.git_url,
             "web_url": self.web_url,
             "artifacts_url": self.world.links.artifacts,
+            "storage_url": self.storage_url,
             "control_url": self._control_url,
         }
 

@@ -164,6 +164,17 @@ class Artifact:
     expires_at: datetime
 
 
+@dataclass(frozen=True)
+class StoredObject:
+    """An object of a bucket; an overwritten one has a new generation and a new time."""
+
+    content: bytes
+    content_type: str
+    content_encoding: str | None
+    generation: int
+    created_at: datetime
+
+
 @dataclass(eq=False)
 class WorkflowRun:
     id: int

@@ -10,7 +10,18 @@ from pathlib import Path
 
 from simulator.clock import Clock
 from simulator.git import Identity
-from simulator.state import Account, AccountType, App, Comment, Installation, Issue, Repository, Token, WorkflowRun
+from simulator.state import (
+    Account,
+    AccountType,
+    App,
+    Comment,
+    Installation,
+    Issue,
+    Repository,
+    StoredObject,
+    Token,
+    WorkflowRun,
+)
 
 # GitHub's own ids left 32 bits behind: an id kept in an int32 must break here as it would there.
 FIRST_ID = 2_500_000_001
@@ -23,6 +34,7 @@ class Links:
     api: str = ""
     web: str = ""
     artifacts: str = ""
+    storage: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,9 @@ class World:
     tokens: dict[str, Token] = field(default_factory=dict)
     requests: list[LoggedRequest] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
+    buckets: dict[str, dict[str, StoredObject]] = field(default_factory=dict)
+    most_listed: int = 1000
+    """Objects on one page of a bucket's listing, whatever is asked for."""
     version: int = 0
 
     def __post_init__(self) -> None:

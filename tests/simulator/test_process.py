@@ -48,6 +48,10 @@ async def test_a_demo_drives_it_from_another_process(tmp_path: Path, listener: L
         zipped = base64.b64encode(b"zip").decode()
         run = await sim.call("workflow_run", repository=MARIN, workflow="tier1.yml", artifacts={"report": zipped})
         assert run["artifacts"][0]["name"] == "report"
+        await sim.call("put_object", bucket="reports", name="a/1", content={"base64": "AAE="})
+        address = f"{addresses['storage_url']}/download/storage/v1/b/reports/o/a%2F1?alt=media"
+        async with aiohttp.ClientSession() as session, session.get(address) as answer:
+            assert await answer.read() == b"\x00\x01"
         pull = await sim.call(
             "open_pull", repository=MARIN, author="alice", files={"a.py": "2\n", "b": {"base64": "AAE="}}
         )
