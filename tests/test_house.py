@@ -28,7 +28,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "checkout": {"assessment.model", "assessment.change", "config"} | VALUES,
     "sandbox": {"config"} | VALUES,
     "iris": {"config", "sandbox"} | VALUES,
-    "baseline": {"config", "github", "verdict.report"} | VALUES,
+    "baseline": {"config", "github", "verdict.past", "verdict.report"} | VALUES,
     "server": {"config", "engine.port", "engine.views"} | VALUES,
     "recovery": {"comment.canonical", "engine.port", "engine.views", "gating", "github"} | VALUES,
     "effects": {

@@ -16,6 +16,8 @@ from bot.verdict.wording import number
 
 # Letters, digits and hyphens; a managed user's login ends in an underscore and the enterprise's short code.
 _LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:_[A-Za-z0-9]{1,20})?")
+# GitHub starts scheduled workflows late when it is busy ("Events that trigger workflows", schedule).
+LATE_START = timedelta(hours=1)
 _SPAN = re.compile(r"`([^`\n]+)`")
 
 
@@ -59,25 +61,34 @@ def gate_title(plan: GatePlan) -> str:
 
 
 def baseline_line(baseline: Baseline, now: datetime) -> str:
-    """Seed 002's line, and how far the baseline is from what the pull request branched off."""
+    """Seed 002's line, how far the baseline is from what the pull request branched off, and whence its report is."""
     run = numbered_link(baseline.run_id, baseline.run_url)
-    line = (
-        f"**Baseline:** scheduled run {run}, sha={code(baseline.sha[:10])}, age={age_in_days(baseline.created_at, now)}"
-    )
+    age = age_in_days(baseline.created_at, now)
+    line = f"**Baseline:** scheduled run {run}, sha={code(baseline.sha[:10])}, age={age}{_apart(baseline)}"
+    if baseline.source == "mirror":
+        why = f": {sentence(baseline.source_reason, 500)}" if baseline.source_reason else ""
+        line += f", report from the GCS mirror{why}"
+    return line
+
+
+def _apart(baseline: Baseline) -> str:
+    """Differences that are not this change's: between the baseline and what the pull request branched off."""
     if baseline.commits_apart is None:
-        return line
+        return ", how far from the merge base is not known"
     if baseline.commits_apart == 0:
-        return f"{line}, the merge base itself"
-    touching = f", {baseline.zephyr_commits_apart} of them in scope" if baseline.zephyr_commits_apart else ""
-    commits = "commit" if baseline.commits_apart == 1 else "commits"
-    return f"{line}, {baseline.commits_apart} {commits} from the merge base{touching}"
+        return ", the merge base itself"
+    commits = "1 commit" if baseline.commits_apart == 1 else f"{baseline.commits_apart} commits"
+    if baseline.seconds_apart is not None and baseline.seconds_apart >= 60:
+        commits += f" and {about(timedelta(seconds=baseline.seconds_apart))}"
+    touching = baseline.zephyr_commits_apart
+    return f", {commits} from the merge base" + ("" if touching is None else f", {touching or 'none'} of them in scope")
 
 
 def stale_warning(baseline: Baseline, plan: GatePlan, now: datetime) -> str:
     """A baseline older than its schedule's period is said at the top: the reviewer decides whether to trust it."""
     age, period = now - baseline.created_at, timedelta(seconds=plan.period_seconds)
-    # A scheduled run of today is there some hours after the period is over.
-    if age <= period + timedelta(hours=6):
+    # Until the next scheduled run is over the last one is as fresh as can be.
+    if age <= period + timedelta(seconds=plan.wall_seconds) + LATE_START:
         return ""
     return (
         f"⚠ **The baseline is {about(age)} old, more than its schedule's {about(period)}:** "

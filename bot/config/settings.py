@@ -6,6 +6,7 @@ No repository can set any of this: it names the cluster, its credentials, and wh
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,8 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 PREFIX = "PERF_GATE_"
+# Bucket names: https://cloud.google.com/storage/docs/buckets#naming
+_BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
 
 
 class Settings(BaseSettings):
@@ -48,6 +51,10 @@ class Settings(BaseSettings):
     )
     iris_user: str = Field(default="perf-gate", pattern=r"^[a-z0-9_-]+$", description="the user ferries run as")
     status_prefix: str = Field(description="where ferries write their status file: gs://bucket/folder, or a path")
+    perf_reports: str | None = Field(
+        default=None,
+        description="where the tier workflows mirror their perf reports, gs://bucket/folder; default: artifacts only",
+    )
     pass_env: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("HF_TOKEN",), description="names of variables that ferries get from this environment"
     )
@@ -106,6 +113,13 @@ class Settings(BaseSettings):
         if not value.startswith(("gs://", "/")):
             raise ValueError("neither gs://bucket/folder nor an absolute path")
         return value
+
+    @field_validator("perf_reports", mode="after")
+    @classmethod
+    def _bucket(cls, value: str | None) -> str | None:
+        if value is not None and not _BUCKET_FOLDER.fullmatch(value):
+            raise ValueError("not gs://bucket/folder")
+        return value.rstrip("/") if value else None
 
     @field_validator("state_dir", "iris_command", "iris_config", "work_dir", mode="after")
     @classmethod

@@ -1,13 +1,30 @@
-"""The gate's baseline, located, downloaded and pinned before anything is submitted."""
+"""The gate's baseline, located, downloaded and pinned before anything is submitted, and the tier's history with it."""
 
 from __future__ import annotations
 
-from bot.baseline.locate import BaselinePin, Missing, locate
+import asyncio
+import logging
+
+from bot.baseline.history import past_runs
+from bot.baseline.locate import locate
+from bot.baseline.mirror import read_mirror
+from bot.baseline.model import Archive, BaselinePin, Missing, Tier
+from bot.baseline.scheduled import scheduled_runs
 from bot.config.schema import RepositoryConfig
 from bot.effects.context import Context, Rooms, config_of, current_gate, gate_config, place_of, repo_of
 from bot.engine.port import Effect, Outcome
+from bot.faults import Fault
 from bot.gating.events import BaselineFound, BaselineMissing, Event
 from bot.gating.model import Baseline, Place, Run
+
+_log = logging.getLogger(__name__)
+
+# What the mirror's reading may take of one attempt, seconds.
+MIRROR_SECONDS = 45.0
+# With the registry's waits between them some minutes, in which trouble of a bucket usually passes.
+_PATIENT_ATTEMPTS = 7
+# A commit of the default branch that is newer than the mirror; without it only the distance stays unknown.
+_FETCH_SECONDS = 30.0
 
 
 async def locate_baseline(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -15,12 +32,19 @@ async def locate_baseline(rooms: Rooms, effect: Effect, context: Context) -> Out
     if found is None:
         return Outcome()
     pr, run, gate = found
-    place = place_of(pr)
-    wanted = gate_config(config_of(run), gate.number)
-    answer = await locate(rooms.github, repo_of(place), wanted, run.default_branch, context.clock.now())
+    place, now = place_of(pr), context.clock.now()
+    tier = Tier(repo_of(place), gate.number, gate_config(config_of(run), gate.number), run.default_branch)
+    archive = Archive(rooms.settings.state_dir / "perf-reports", rooms.settings.perf_reports, MIRROR_SECONDS)
+    runs = await scheduled_runs(rooms.github, tier)
+    mirrored = await read_mirror(archive, tier, runs, now) if runs else None
+    patient = effect.attempt < _PATIENT_ATTEMPTS
+    answer = await locate(rooms.github, tier, runs, mirrored, now, patient=patient)
     if isinstance(answer, Missing):
+        if answer.passing:
+            raise Fault(answer.reason, retryable=True)
         return Outcome(BaselineMissing(run.id, gate.number, answer.reason))
-    return Outcome(BaselineFound(run.id, gate.number, await _measured(rooms, place, run, answer.pin)))
+    history = await past_runs(rooms.github, tier, runs, mirrored, answer.pin, archive, now)
+    return Outcome(BaselineFound(run.id, gate.number, await _measured(rooms, place, run, answer.pin), history))
 
 
 def _folders(config: RepositoryConfig) -> list[str]:
@@ -31,8 +55,10 @@ def _folders(config: RepositoryConfig) -> list[str]:
 async def _measured(rooms: Rooms, place: Place, run: Run, pin: BaselinePin) -> Baseline:
     """How far the baseline's commit is from what the pull request branched off: differences that are not its doing."""
     mirror = rooms.mirror(place)
+    await _fetch(rooms, place, pin.sha)
     apart = await mirror.distance(pin.sha, run.merge_base)
     touching = await mirror.distance(pin.sha, run.merge_base, _folders(config_of(run)))
+    dates = await mirror.commit_date(pin.sha), await mirror.commit_date(run.merge_base)
     return Baseline(
         run_id=pin.run_id,
         run_url=pin.run_url,
@@ -42,4 +68,16 @@ async def _measured(rooms: Rooms, place: Place, run: Run, pin: BaselinePin) -> B
         report=pin.report,
         commits_apart=apart.only_first + apart.only_second if apart else None,
         zephyr_commits_apart=touching.only_first + touching.only_second if touching else None,
+        seconds_apart=abs((dates[0] - dates[1]).total_seconds()) if dates[0] and dates[1] else None,
+        source=pin.source,
+        source_reason=pin.source_reason,
     )
+
+
+async def _fetch(rooms: Rooms, place: Place, sha: str) -> None:
+    """Have the baseline's commit, which may have come to the default branch after the run was prepared."""
+    try:
+        async with asyncio.timeout(_FETCH_SECONDS):
+            await rooms.mirror(place).ensure(sha, rooms.git_token(place))
+    except (Fault, TimeoutError) as error:
+        _log.warning("the baseline's commit could not be fetched", extra={"sha": sha, "error": str(error)})

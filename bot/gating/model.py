@@ -47,7 +47,8 @@ class Baseline(msgspec.Struct, frozen=True):
     """The scheduled run a gate is compared with, downloaded and pinned before any submit.
 
     `commits_apart` counts the commits between its SHA and the head's merge base (of which `zephyr_commits_apart` touch
-    the gated package); None where git does not know the SHA.
+    the gated package), `seconds_apart` is the time between those two; None where git does not know the SHA.
+    `source` is where the report was read: the run's artifact, or (for `source_reason`, sentences) the mirror bucket.
     """
 
     run_id: int
@@ -58,6 +59,9 @@ class Baseline(msgspec.Struct, frozen=True):
     report: str
     commits_apart: int | None = None
     zephyr_commits_apart: int | None = None
+    seconds_apart: float | None = None
+    source: Literal["artifact", "mirror"] = "artifact"
+    source_reason: str = ""
 
 
 class StageProgress(msgspec.Struct, frozen=True):

@@ -23,10 +23,10 @@ class Actions:
         self._client = client
         self._bare = bare
 
-    async def latest_scheduled_success(self, repo: RepoRef, workflow: str, branch: str) -> WorkflowRun | None:
-        """The latest successful run that the schedule started on `branch`; None without one, or without the workflow.
+    async def scheduled_successes(self, repo: RepoRef, workflow: str, branch: str, *, most: int) -> list[WorkflowRun]:
+        """The latest successful runs that the schedule started on `branch`, newest first, at most 100 of them.
 
-        `workflow` is the file's name without its folder.
+        None of them without the workflow. `workflow` is the file's name without its folder.
         """
         answer = await self._client.look_up(
             repo.installation_id,
@@ -38,10 +38,10 @@ class Actions:
             branch=branch,
             event="schedule",
             status="success",
-            per_page=1,
+            per_page=most,
         )
         runs = [] if answer is None else answer.read(RunList).workflow_runs
-        return _workflow_run(runs[0]) if runs else None
+        return sorted(map(_workflow_run, runs), key=lambda run: (run.created_at, run.id), reverse=True)
 
     async def artifacts(self, repo: RepoRef, run_id: int) -> list[Artifact]:
         """Everything the run uploaded, latest first: a re-run attempt uploads under the same name again."""

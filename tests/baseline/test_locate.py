@@ -12,10 +12,13 @@ import msgspec
 import pytest
 from aiohttp import web
 
-from bot.baseline.locate import BaselinePin, Located, Missing, locate
+from bot.baseline.locate import locate
+from bot.baseline.model import BaselinePin, Located, Missing, Tier
+from bot.baseline.scheduled import scheduled_runs
 from bot.config.schema import Gate
 from bot.faults import Fault
 from bot.github.adapter import GitHub
+from bot.github.names import RepoRef
 from tests.baseline.zips import zipped
 from tests.github.conftest import REPO
 from tests.github.service import Service, raw, reply
@@ -48,6 +51,12 @@ GATE = Gate(
 )
 
 
+async def find(gh: GitHub, repo: RepoRef = REPO, now: datetime = NOW) -> Located | Missing:
+    """The baseline of tier 1 where no mirror is set up."""
+    tier = Tier(repo, 1, GATE, "main")
+    return await locate(gh, tier, await scheduled_runs(gh, tier), None, now)
+
+
 def artifact(number: int = 3, name: str = "tier1-report", expired: bool = False) -> dict[str, Any]:
     return {"id": number, "name": name, "expired": expired, "size_in_bytes": 100}
 
@@ -74,7 +83,7 @@ class Night:
         for one in self.artifacts:
             self.service.on("GET", f"{root}/artifacts/{one['id']}/zip", expired if self.gone else signed)
         self.store.on("GET", "/zip", raw(self.archive, "application/zip"))
-        return await locate(gh, REPO, GATE, "main", NOW)
+        return await find(gh)
 
     async def missing(self, gh: GitHub) -> str:
         result = await self.located(gh)
@@ -174,5 +183,5 @@ async def test_commit_may_be_written_in_capitals(gh: GitHub, night: Night) -> No
 async def test_github_in_trouble_is_a_fault_and_not_a_missing_baseline(gh: GitHub, service: Service) -> None:
     service.on("GET", "/repos/acme/widgets/actions/workflows/tier1.yaml/runs", lambda _seen: web.Response(status=503))
     with pytest.raises(Fault) as caught:
-        await locate(gh, REPO, GATE, "main", NOW)
+        await find(gh)
     assert caught.value.retryable

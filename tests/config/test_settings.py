@@ -99,6 +99,20 @@ def test_serve_names_the_folder_or_program_it_cannot_use(
     assert str(tmp_path / value) in result.stderr
 
 
+@pytest.mark.parametrize("where", ["gs://marin-us-central1/infra/datakit/ferry_perf/", "gs://reports"])
+def test_the_mirror_of_reports_is_a_bucket_and_a_folder(environment: pytest.MonkeyPatch, where: str) -> None:
+    assert load_settings().perf_reports is None
+    environment.setenv("PERF_GATE_PERF_REPORTS", where)
+    assert load_settings().perf_reports == where.rstrip("/")
+
+
+@pytest.mark.parametrize("where", ["s3://reports", "/reports", "gs://", "gs://r/../x?y", "gs://reports//x", "reports"])
+def test_another_place_is_refused(environment: pytest.MonkeyPatch, where: str) -> None:
+    environment.setenv("PERF_GATE_PERF_REPORTS", where)
+    with pytest.raises(MissingSettings, match="PERF_GATE_PERF_REPORTS: not gs://bucket/folder"):
+        load_settings()
+
+
 def test_serve_without_settings_lists_what_is_missing_and_exits_2(environment: pytest.MonkeyPatch) -> None:
     for name in COMPLETE:
         environment.delenv(f"PERF_GATE_{name}")

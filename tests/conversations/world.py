@@ -223,7 +223,12 @@ class World:
 
 @asynccontextmanager
 async def world(
-    tmp_path: Path, *, config: str = CONFIG, change: str = "BUFFER = 4096\n", **pull: Any
+    tmp_path: Path,
+    *,
+    config: str = CONFIG,
+    change: str = "BUFFER = 4096\n",
+    perf_reports: str | None = None,
+    **pull: Any,
 ) -> AsyncIterator[World]:
     """Everything running: `change` is put at the top of shuffle.py by the pull request; ada opens it, rev reviews."""
     clock = ManualClock(START)
@@ -248,6 +253,7 @@ async def world(
             iris_command=iris.command,
             iris_controller_url=iris.url,
             status_prefix=str(tmp_path / "status"),
+            perf_reports=perf_reports,
         )
         async with open_app(settings, clock, Random(7), wait=at_once) as bot:
             acting = asyncio.create_task(bot.engine.run())

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
 
-from bot.baseline.locate import Located, Missing, locate
+from bot.baseline.model import Located, Missing
 from bot.faults import Fault
 from bot.github.adapter import GitHub
 from bot.github.model import Gone, Permission
@@ -19,7 +19,7 @@ from simulator.clock import MovableClock
 from simulator.faults import FaultKind
 from simulator.git import run_git
 from simulator.state import App, Installation
-from tests.baseline.test_locate import GATE, REPORT, SHA
+from tests.baseline.test_locate import REPORT, SHA, find
 from tests.baseline.zips import zipped
 
 SENTINEL = Marker("<!-- zephyr-perf-gate -->")
@@ -240,16 +240,16 @@ async def test_baseline_of_the_schedule_is_located_and_pinned(town: Town) -> Non
     )
     await town.sim.workflow_run(NAME, "tier1.yaml", conclusion="failure")
     now = town.sim.world.clock.now()
-    result = await locate(town.gh, town.repo, GATE, "main", now)
+    result = await find(town.gh, town.repo, now)
     assert isinstance(result, Located)
     assert (result.pin.run_id, result.pin.sha, result.pin.report) == (run.id, sha, report)
     await town.sim.expire_artifacts(run)
-    assert isinstance(await locate(town.gh, town.repo, GATE, "main", now), Missing)
+    assert isinstance(await find(town.gh, town.repo, now), Missing)
     assert await town.gh.actions.download(town.repo, result.pin.artifact_id, limit=1000) == Gone()
 
 
 async def test_no_workflow_means_no_baseline(town: Town) -> None:
-    result = await locate(town.gh, town.repo, GATE, "main", town.sim.world.clock.now())
+    result = await find(town.gh, town.repo)
     assert result == Missing("`tier1.yaml` has no successful scheduled run on `main`.")
 
 

@@ -124,17 +124,17 @@ async def test_repository_under_its_new_name(gh: GitHub, service: Service) -> No
     assert await gh.contents.repository(REPO) == Repository(99, "acme/gadgets", "trunk", True)
 
 
-async def test_latest_scheduled_success_is_asked_for_as_such(gh: GitHub, service: Service) -> None:
+async def test_scheduled_successes_are_asked_for_as_such(gh: GitHub, service: Service) -> None:
     path = "/repos/acme/widgets/actions/workflows/tier1.yaml/runs"
     service.on("GET", path, reply({"total_count": 0, "workflow_runs": []}))
-    assert await gh.actions.latest_scheduled_success(REPO, "tier1.yaml", "main") is None
-    query = {"branch": "main", "event": "schedule", "status": "success", "per_page": "1"}
+    assert await gh.actions.scheduled_successes(REPO, "tier1.yaml", "main", most=60) == []
+    query = {"branch": "main", "event": "schedule", "status": "success", "per_page": "60"}
     assert service.requests[-1].query == query
 
 
 async def test_unknown_workflow_has_no_runs(gh: GitHub, service: Service) -> None:
     service.on("GET", "/repos/acme/widgets/actions/workflows/gone.yaml/runs", NOT_FOUND)
-    assert await gh.actions.latest_scheduled_success(REPO, "gone.yaml", "main") is None
+    assert await gh.actions.scheduled_successes(REPO, "gone.yaml", "main", most=60) == []
 
 
 async def test_artifacts_of_every_page_latest_first(gh: GitHub, service: Service) -> None:
