@@ -13,7 +13,7 @@ import msgspec
 from bot.assessment.definitions import Defined, definitions
 from bot.assessment.model import FileChange
 from bot.assessment.package import PackageView
-from bot.assessment.trivial import UNPARSABLE, parse
+from bot.assessment.triviality.source import UNPARSABLE, parse
 
 Side = dict[str, dict[str, Defined]]
 

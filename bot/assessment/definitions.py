@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from bot.assessment.trivial import Definition, dump, parse, without_docstrings
+from bot.assessment.triviality.source import Definition, dump, parse, without_docstrings
 
 MODULE_LEVEL = "module level"
 Kind = Literal["function", "class", "constant", "statement"]

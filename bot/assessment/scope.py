@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from posixpath import basename
 from typing import Literal
 
 import msgspec
@@ -42,12 +43,15 @@ def first_match(path: str, patterns: Iterable[str]) -> str | None:
 
 
 def place(path: str, scope: Scope) -> Placement:
-    """Exclude wins over include; flag wins over exclude, because a flagged file is always put to the reviewer."""
+    """Exclude wins over include; flag wins over exclude, because a flagged file is always put to the reviewer; doubt
+    speaks last."""
     excluded = first_match(path, scope.exclude)
     if excluded is None and first_match(path, scope.include):
         return Placement("in")
     if flagged := first_match(path, scope.flag):
         return Placement("flagged", f"not gated by itself (scope rule {flagged}): the reviewer decides")
+    if excluded is None and (doubtful := first_match(path, scope.doubt)):
+        return Placement("flagged", f"may reach what the gate measures (scope rule {doubtful}): the reviewer decides")
     if excluded is None:
         return Placement("out", "not part of what the gate measures: no include rule of its scope matches")
     return Placement("out", f"{_kind(excluded)} (scope rule {excluded})")
@@ -59,6 +63,6 @@ def gated(path: str, scope: Scope) -> bool:
 
 
 def _kind(pattern: str) -> str:
-    if pattern.endswith(".md"):
+    if pattern.endswith((".md", ".rst")) or "docs" in pattern.split("/"):
         return "documentation"
-    return "tests" if "tests" in pattern.split("/") else "excluded from this gate"
+    return "tests" if "tests" in pattern.split("/") or "test" in basename(pattern) else "excluded from this gate"

@@ -119,17 +119,27 @@ class Verdict(Strict):
 
 
 class Scope(Strict):
-    """Glob patterns (`**` crosses folders) of paths; `exclude` wins over `include`, `flag` asks the reviewer."""
+    """Glob patterns (`**` crosses folders) of paths; `exclude` wins over `include`, `flag` asks the reviewer.
+
+    `doubt` asks about paths that no other rule speaks of: they may reach what the gate measures.
+    """
 
     include: tuple[str, ...] = ("lib/zephyr/src/zephyr/**", "lib/zephyr/pyproject.toml")
     exclude: tuple[str, ...] = (
         "**/*.md",
+        "**/*.rst",
+        "lib/zephyr/docs/**",
         "lib/zephyr/tests/**",
+        "lib/zephyr/src/zephyr/**/tests/**",
+        "lib/zephyr/src/zephyr/**/test_*.py",
+        "lib/zephyr/src/zephyr/**/*_test.py",
+        "lib/zephyr/src/zephyr/**/conftest.py",
         "lib/marin/src/marin/processing/classification/deduplication/**",
         "lib/marin/src/marin/datakit/normalize/**",
         "lib/marin/src/marin/processing/tokenize/**",
     )
     flag: tuple[str, ...] = ("lib/fray/**",)
+    doubt: tuple[str, ...] = ("lib/zephyr/**", "uv.lock")
 
 
 Question = Literal["shuffle", "memory", "cpu", "design"]

@@ -37,14 +37,14 @@ def write(folder: Path, **files: str) -> None:
 def trees(tmp_path: Path) -> tuple[Path, Path]:
     base, head = tmp_path / "base", tmp_path / "head"
     for folder in (base, head):
-        write(folder, **{SHUFFLE: CODE, "README.md": "hello", "lib/zephyr/Makefile": "all:"})
+        write(folder, **{SHUFFLE: CODE, "README.md": "hello", "lib/iris/Makefile": "all:"})
     return base, head
 
 
 def test_the_json_has_exactly_the_promised_shape(trees: tuple[Path, Path]) -> None:
     base, head = trees
     write(head, **{SHUFFLE: CODE.replace("4", "8"), "README.md": "bye", "lib/fray/src/fray/a.py": ""})
-    write(head, **{"lib/zephyr/Makefile": "none:"})
+    write(head, **{"lib/iris/Makefile": "none:"})
     done = perf_gate("--base-dir", base, "--head-dir", head, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
@@ -65,7 +65,7 @@ def test_the_json_has_exactly_the_promised_shape(trees: tuple[Path, Path]) -> No
         },
         "out_of_scope": {
             "README.md": "documentation (scope rule **/*.md)",
-            "lib/zephyr/Makefile": "not part of what the gate measures: no include rule of its scope matches",
+            "lib/iris/Makefile": "not part of what the gate measures: no include rule of its scope matches",
         },
         "flagged": {
             "lib/fray/src/fray/a.py": "not gated by itself (scope rule lib/fray/**): the reviewer decides",
@@ -147,11 +147,11 @@ def test_a_linked_worktree_is_a_repository_too(repo: Path, tmp_path: Path) -> No
 
 def test_a_configuration_of_ones_own(trees: tuple[Path, Path], tmp_path: Path) -> None:
     base, head = trees
-    write(head, **{"lib/zephyr/Makefile": "none:"})
+    write(head, **{"lib/iris/Makefile": "none:"})
     config = tmp_path / "perf-gate.toml"
-    config.write_text('[scope]\ninclude = ["lib/zephyr/Makefile"]\n')
+    config.write_text('[scope]\ninclude = ["lib/iris/Makefile"]\n')
     result = json.loads(perf_gate("--base-dir", base, "--head-dir", head, "--json", "--config", config).stdout)
-    assert set(result["per_file"]) == {"lib/zephyr/Makefile"}
+    assert set(result["per_file"]) == {"lib/iris/Makefile"}
 
 
 def test_bad_input_is_one_clear_message_and_exit_2(trees: tuple[Path, Path], repo: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_a_pattern_matches_whole_paths(pattern: str, path: str, matches: bool) -
         ("lib/zephyr/AGENTS.md", "out"),
         ("lib/zephyr/src/zephyr/NOTES.md", "out"),
         ("lib/zephyr/tests/test_shuffle.py", "out"),
-        ("lib/zephyr/Makefile", "out"),
+        ("lib/zephyr/Makefile", "flagged"),
         ("lib/marin/src/marin/processing/tokenize/tokenize.py", "out"),
         ("lib/fray/src/fray/actor.py", "flagged"),
         ("pyproject.toml", "out"),
@@ -58,7 +58,7 @@ def test_the_built_in_rules_place_the_files_of_the_repository(path: str, kind: s
 def test_every_refusal_names_its_rule() -> None:
     assert place("docs/zephyr.md", BUILT_IN).reason == "documentation (scope rule **/*.md)"
     assert place("lib/zephyr/tests/conftest.py", BUILT_IN).reason == "tests (scope rule lib/zephyr/tests/**)"
-    assert "no include rule" in place("lib/zephyr/Makefile", BUILT_IN).reason
+    assert "no include rule" in place("lib/iris/Makefile", BUILT_IN).reason
     assert "lib/fray/**" in place("lib/fray/src/fray/actor.py", BUILT_IN).reason
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from bot.assessment.callgraph import callee, visit
 from bot.assessment.definitions import Defined
-from bot.assessment.trivial import Definition
+from bot.assessment.triviality.source import Definition
 from bot.assessment.vocabulary import Vocabulary
 from bot.config.schema import Frequency
 
