@@ -6,6 +6,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 
@@ -37,6 +38,7 @@ def read_package(place: Path) -> dict[str, bytes]:
         return {f"{ROOT}/{name.removeprefix('zephyr/')}": wheel.read(name) for name in names}
 
 
+@lru_cache(maxsize=64)
 def parses(text: bytes) -> bool:
     try:
         compile(text, "generated", "exec", dont_inherit=True)
@@ -66,6 +68,9 @@ def sweep(packages: Sequence[dict[str, bytes]], makers: Sequence[Maker], count: 
     made: list[list[tuple[dict[str, bytes], str, Edit]]] = [[] for _ in makers]
     random.shuffle(files)
     for package, path in files:
+        # A file in a grammar newer than the interpreter's is part of its package, and no edit is made in it.
+        if not parses(package[path]):
+            continue
         of = source(package[path])
         for number, maker in enumerate(makers):
             edits = _sampled(maker(of, random), max(4, 4 * share // len(files)), random)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from bot.assessment.triviality.facts import hints_of
 from bot.assessment.triviality.pair import Surroundings
 from bot.assessment.triviality.source import Function
 
@@ -14,7 +15,7 @@ def attributes_asked(name: str, around: Surroundings, constructs: bool = True) -
     `constructs=False`: even a call of the class is an escape (an enum looks members up by value).
     """
     found: set[str] = set()
-    for _, tree in around.trees or []:
+    for _, tree in around.where(name):
         asked = _in_module(name, tree, constructs)
         if asked is None:
             return None
@@ -24,7 +25,7 @@ def attributes_asked(name: str, around: Surroundings, constructs: bool = True) -
 
 def _in_module(name: str, tree: ast.Module, constructs: bool) -> set[str] | None:
     parents = {id(child): node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    hints = {id(part) for node in ast.walk(tree) for hint in _hints(node) for part in ast.walk(hint)}
+    hints = {id(part) for node in ast.walk(tree) for hint in hints_of(node) for part in ast.walk(hint)}
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.alias) and node.name == name and node.asname:
@@ -95,9 +96,3 @@ def _own(node: ast.ClassDef) -> set[str] | None:
                 return None
             found |= asked or set()
     return found
-
-
-def _hints(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
-        return [node.annotation]
-    return [node.returns] if isinstance(node, Function) and node.returns is not None else []

@@ -27,7 +27,9 @@ _WORD = re.compile(r"\w+")
 
 def _drop_dead(pair: Pair) -> bool:
     around = pair.around
-    if not around.known or around.trees is None or around.mentions(_DYNAMIC) or _guesses_names(around):
+    if not around.known or around.facts is None or any(facts.guesses for facts in around.facts):
+        return False
+    if around.mentions(_DYNAMIC):
         return False
     dropped = False
     for statement in list(pair.base.touched):
@@ -39,20 +41,6 @@ def _drop_dead(pair: Pair) -> bool:
             pair.base.drop(statement)
             dropped = True
     return dropped
-
-
-def _guesses_names(around: Surroundings) -> bool:
-    """`getattr`, `hasattr`, `setattr` or `delattr` with a name that is not a plain constant."""
-    for _, tree in around.trees or []:
-        for node in ast.walk(tree):
-            named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("attr")
-            if (
-                named
-                and isinstance(node, ast.Call)
-                and not (len(node.args) > 1 and isinstance(node.args[1], ast.Constant))
-            ):
-                return True
-    return False
 
 
 def _private_definition(statement: ast.stmt) -> str | None:
@@ -75,7 +63,7 @@ def _constant_defaults(function: Function) -> bool:
 
 def _written(name: str, around: Surroundings, removed: set[str]) -> bool:
     """Does the name stand anywhere but in the removed definitions?"""
-    for path, tree in around.trees or []:
+    for path, tree in around.where(name):
         for statement in tree.body:
             if path == around.path and dump(statement) in removed:
                 continue
@@ -136,7 +124,7 @@ def _plain_member(function: Function) -> bool:
 
 def _exported(name: str, around: Surroundings) -> bool:
     """Named by any `__init__` or in any `__all__`: whoever uses the package may use it."""
-    for path, tree in around.trees or []:
+    for path, tree in around.where(name):
         everything = path.endswith("__init__.py")
         for node in ast.walk(tree):
             listed = isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and "__all__" in set(words(node))

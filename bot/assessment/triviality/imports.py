@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bot.assessment.triviality.names import module_bindings, rebinds
+from bot.assessment.triviality.facts import facts_of
+from bot.assessment.triviality.names import bound_here, module_bindings
 from bot.assessment.triviality.pair import Pair, Side, Surroundings
 from bot.assessment.triviality.rule import Rule, on_each_side
 
@@ -112,9 +113,11 @@ def _cut(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
 def _drop_unused(pair: Pair) -> bool:
     """After `_order` each such import binds one name. Adding one is always idle; removing one needs the package."""
     taken: list[list[str]] = []
-    reached = _reached_from_outside(pair.around) if pair.around.known else None
+    reached: set[str] | None = None
+    if any(is_pure(statement) for statement in pair.base.touched):
+        reached = _reached_from_outside(pair.around) if pair.around.known else None
     for number, side in enumerate(pair.sides):
-        other = {ast.dump(one) for one in pair.sides[1 - number].tree.body}
+        other = {ast.dump(one) for one in pair.sides[1 - number].touched if is_pure(one)}
         mine: list[str] = []
         for statement in list(side.touched):
             if not (is_pure(statement) and isinstance(statement, ast.Import | ast.ImportFrom)):
@@ -133,9 +136,9 @@ def _drop_unused(pair: Pair) -> bool:
 
 def _used(name: str, tree: ast.Module) -> bool:
     """Does the module itself use or rebind the name, in any role or as a word in a string?"""
-    if rebinds(tree, name) != 1:
-        return True
+    bound = 0
     for node in ast.walk(tree):
+        bound += bound_here(node).count(name)
         if isinstance(node, ast.Name) and node.id == name:
             return True
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value.split():
@@ -144,38 +147,34 @@ def _used(name: str, tree: ast.Module) -> bool:
             return True
         if isinstance(node, ast.Name) and node.id in {"globals", "vars", "eval", "exec", "dir", "locals"}:
             return True
-    return False
+    return bound != 1
 
 
 def _reached_from_outside(around: Surroundings) -> set[str] | None:
     """Names that other files may read off this module. None when that cannot be told."""
-    if around.trees is None:
-        return None
     module = around.path.rpartition("/")[2].removesuffix(".py")
+    # What a package's own file imports is there for users of the package.
+    if module == "__init__":
+        return None
     found: set[str] = set()
-    for path, tree in around.trees:
+    for path, text in around.files:
         if path == around.path:
             continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2] == module:
-                found.update(alias.name for alias in node.names)
-            if isinstance(node, ast.Attribute) and module in (
-                getattr(node.value, "id", ""),
-                getattr(node.value, "attr", ""),
-            ):
-                found.add(node.attr)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and f"{module}." in node.value:
-                found.update(node.value.split("."))
-            if isinstance(node, ast.alias) and node.asname and node.name.rpartition(".")[2] == module:
-                return None
+        facts = facts_of(text)
+        if facts is None or module in facts.renamed:
+            return None
+        # The module itself as a value: whoever has it may ask it for any name.
+        if module in facts.handed and any(name == module for _, name in facts.imported):
+            return None
+        found.update(name for owner, name in (*facts.imported, *facts.asked) if owner == module)
+        found.update(*(path.split(".") for path in facts.dotted if f"{module}." in path))
     return None if "*" in found else found
 
 
 def _drop_type_checking(side: Side, pair: Pair) -> list[str]:
     found = module_bindings(side.tree).get("TYPE_CHECKING")
-    genuine = (
-        isinstance(found, ast.ImportFrom) and found.module == "typing" and rebinds(side.tree, "TYPE_CHECKING") == 1
-    )
+    from_typing = isinstance(found, ast.ImportFrom) and found.module == "typing"
+    genuine = from_typing and side.bound("TYPE_CHECKING") == 1
     taken = []
     for statement in list(side.touched) if genuine else []:
         if isinstance(statement, ast.If) and _imports_alone(statement):

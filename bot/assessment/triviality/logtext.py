@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from bot.assessment.triviality.names import module_bindings, rebinds
+from bot.assessment.triviality.names import module_bindings
 from bot.assessment.triviality.pair import Pair, Side
 from bot.assessment.triviality.rule import Rule, on_each_side
 from bot.assessment.triviality.source import is_text
@@ -17,10 +17,9 @@ MOST_CHARACTERS = 2000
 
 
 def _blank_texts(side: Side, pair: Pair) -> list[str]:
-    loggers = _loggers(side.tree)
     taken = []
     for node in side.walk():
-        if isinstance(node, ast.Call) and _logs(node, loggers):
+        if isinstance(node, ast.Call) and _logs(node, side):
             blank = _blank(node.args[0], interpolated=len(node.args) > 1)
             if blank is not None:
                 taken.append(ast.dump(node.args[0]))
@@ -28,34 +27,32 @@ def _blank_texts(side: Side, pair: Pair) -> list[str]:
     return taken
 
 
-def _logs(call: ast.Call, loggers: set[str]) -> bool:
+def _logs(call: ast.Call, side: Side) -> bool:
     """`logger.info(message, …)` of a logger of this module, where every argument is plainly written."""
     function = call.func
     return (
         isinstance(function, ast.Attribute)
         and function.attr in LEVELS
         and isinstance(function.value, ast.Name)
-        and function.value.id in loggers
         and bool(call.args)
         and not any(isinstance(argument, ast.Starred) for argument in call.args)
+        and _is_logger(function.value.id, side)
     )
 
 
-def _loggers(tree: ast.Module) -> set[str]:
-    """Names that mean a logger of the standard library in every scope of the module."""
-    bound = module_bindings(tree)
-    if bound.get("logging") is None or not isinstance(bound["logging"], ast.Import) or rebinds(tree, "logging") != 1:
-        return set()
-    if not any(alias.name == "logging" and alias.asname is None for alias in bound["logging"].names):
-        return set()
-    return {
-        name
-        for name, statement in bound.items()
-        if isinstance(statement, ast.Assign)
-        and isinstance(statement.value, ast.Call)
-        and ast.unparse(statement.value.func) == "logging.getLogger"
-        and rebinds(tree, name) == 1
-    }
+def _is_logger(name: str, side: Side) -> bool:
+    """Does this name mean a logger of the standard library in every scope of the module?"""
+    bound = module_bindings(side.tree)
+    origin, made = bound.get("logging"), bound.get(name)
+    return (
+        isinstance(origin, ast.Import)
+        and any(alias.name == "logging" and alias.asname is None for alias in origin.names)
+        and isinstance(made, ast.Assign)
+        and isinstance(made.value, ast.Call)
+        and ast.unparse(made.value.func) == "logging.getLogger"
+        and side.bound("logging") == 1
+        and side.bound(name) == 1
+    )
 
 
 def _blank(message: ast.expr, interpolated: bool) -> ast.expr | None:

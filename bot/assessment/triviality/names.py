@@ -28,34 +28,30 @@ def bound_by(statement: ast.stmt) -> list[str]:
     return []
 
 
-def all_bindings(tree: ast.AST) -> Iterator[str]:
-    """Every binding in every scope, once for each place: a name that comes once means one thing everywhere."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.alias):
-            yield node.asname or node.name.partition(".")[0]
-        elif isinstance(node, Definition):
-            yield node.name
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            yield from node.names
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            yield node.name
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest
-
-
-def rebinds(tree: ast.AST, name: str) -> int:
-    """How many places bind this name."""
-    return sum(bound == name for bound in all_bindings(tree))
+def bound_here(node: ast.AST) -> list[str]:
+    """What this very node binds, in whatever scope it stands."""
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, ast.alias):
+        return [node.asname or node.name.partition(".")[0]]
+    if isinstance(node, Definition):
+        return [node.name]
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return node.names
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        return [node.name] if node.name else []
+    if isinstance(node, ast.MatchMapping):
+        return [node.rest] if node.rest else []
+    return []
 
 
 def words(tree: ast.AST) -> Iterator[str]:
     """Every identifier in every role, and every string constant: whatever could reach a definition by name."""
     for node in ast.walk(tree):
-        for _, value in ast.iter_fields(node):
+        for name in node._fields:
+            value = getattr(node, name, None)
             if isinstance(value, str):
                 yield value
             elif isinstance(value, list):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from posixpath import dirname
 
 from bot.assessment.package import PackageView
-from bot.assessment.triviality.source import dump, parsed
+from bot.assessment.triviality.facts import Facts, facts_of
+from bot.assessment.triviality.source import dump, parsed, written
 
 
 @dataclass(slots=True)
@@ -21,7 +22,7 @@ class Side:
     tree: ast.Module
     text: bytes
     touched: list[ast.stmt] = field(default_factory=list)
-    _kept: dict[int, str] = field(default_factory=dict)
+    _kept: dict[int, Hashable] = field(default_factory=dict)
 
     def walk(self) -> Iterator[ast.AST]:
         """Every node of the touched statements."""
@@ -33,8 +34,13 @@ class Side:
         self.tree.body = [one for one in self.tree.body if one is not statement]
         self.touched = [one for one in self.touched if one is not statement]
 
-    def texts(self) -> list[str]:
-        """The program as one text for each top-level statement."""
+    def bound(self, name: str) -> int:
+        """How many places of the file bind this name, in any scope."""
+        facts = facts_of(self.text)
+        return facts.bound[name] if facts is not None else 0
+
+    def texts(self) -> list[Hashable]:
+        """The program as one comparable value for each top-level statement."""
         return [self._kept.get(id(one)) or dump(one) for one in self.tree.body]
 
 
@@ -58,11 +64,16 @@ class Surroundings:
         return any(_stands(wanted, text) for _, text in self.files)
 
     @cached_property
-    def trees(self) -> list[tuple[str, ast.Module]] | None:
-        """Every tree of both sides, not to be changed. None where one file does not parse: it may hold any reader."""
-        found = [(path, parsed(text)) for path, text in self.files]
-        trees = [(path, tree) for path, tree in found if tree is not None]
-        return trees if len(trees) == len(found) else None
+    def facts(self) -> list[Facts] | None:
+        """Of every file of both sides. None where one file does not parse: it may hold any reader."""
+        read = [facts_of(text) for _, text in self.files]
+        facts = [one for one in read if one is not None]
+        return facts if len(facts) == len(read) else None
+
+    def where(self, name: str) -> list[tuple[str, ast.Module]]:
+        """The trees, not to be changed, of the files that write this name in any role or as a word of a string."""
+        named = [(path, text) for path, text in self.files if (facts := facts_of(text)) and name in facts.words]
+        return [(path, tree) for path, text in named if (tree := parsed(text)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +118,12 @@ def surroundings(path: str, base: bytes, head: bytes, package: PackageView) -> S
 
 def align(pair: Pair) -> None:
     """Find the statements that only one side has; the others are equal already and no rule needs to look at them."""
-    texts = [[dump(one) for one in side.tree.body] for side in pair.sides]
+    places = [written(side.tree, side.text) for side in pair.sides]
+    shared = set(places[0]) & set(places[1]) - {None}
+    texts: list[list[Hashable]] = [
+        [place if place in shared else dump(one) for one, place in zip(side.tree.body, places[number], strict=True)]
+        for number, side in enumerate(pair.sides)
+    ]
     match = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
     same: tuple[set[int], set[int]] = (set(), set())
     for block in match.get_matching_blocks():

@@ -15,11 +15,12 @@ from bot.assessment.package import PackageView
 from bot.assessment.triviality.annotations import ANNOTATIONS
 from bot.assessment.triviality.deadcode import DEAD_CODE
 from bot.assessment.triviality.docstrings import DOCSTRINGS, IDLE_STATEMENTS
-from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORTS, UNUSED_IMPORTS
+from bot.assessment.triviality.facts import read_facts
+from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORTS, UNUSED_IMPORTS, is_pure
 from bot.assessment.triviality.locals import LOCAL_NAMES
 from bot.assessment.triviality.logtext import LOG_TEXT
 from bot.assessment.triviality.pair import Pair, Side, align, surroundings
-from bot.assessment.triviality.source import UNPARSABLE, dump, parse
+from bot.assessment.triviality.source import UNPARSABLE, parse
 from bot.assessment.triviality.strings import STRING_JOINS
 
 # In this order: what is later may rely on what is earlier, such as a message without pieces or a module without hints.
@@ -91,23 +92,27 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
     for side, data in (("base", base), ("head", head)):
         try:
             trees.append(parse(data))
-            dump(trees[-1])
+            read_facts(trees[-1], data)
         except UNPARSABLE as error:
             return Proof(False, f"the {side} does not parse: {type(error).__name__}")
     around = surroundings(path, base, head, package or NOTHING_KNOWN)
     pair = Pair(Side(trees[0], base), Side(trees[1], head), around)
     if pair.mentions(SOURCE_READERS):
         return Proof(False, "the module reads source text or line numbers, so even its formatting counts")
-    if pair.equal():
-        return Proof(True, "equal syntax trees without comments and formatting", (FORMATTING,))
-    applied = [IMPORT_ORDER.name] if IMPORT_ORDER.apply(pair) else []
     align(pair)
-    applied += [rule.name for rule in RULES if rule.apply(pair)]
+    applied = []
+    if any(is_pure(statement) for side in pair.sides for statement in side.touched):
+        applied += [IMPORT_ORDER.name] if IMPORT_ORDER.apply(pair) else []
+        align(pair)
+    for rule in RULES:
+        if pair.equal():
+            break
+        applied += [rule.name] if rule.apply(pair) else []
     if not pair.equal():
         return Proof(False, "the syntax trees differ")
-    return Proof(
-        True, f"equal syntax trees apart from {', '.join(applied) or FORMATTING}", tuple(applied) or (FORMATTING,)
-    )
+    if not applied:
+        return Proof(True, "equal syntax trees without comments and formatting", (FORMATTING,))
+    return Proof(True, f"equal syntax trees apart from {', '.join(applied)}", tuple(applied))
 
 
 def _prove_toml(base: bytes, head: bytes) -> Proof:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from bot.assessment.triviality.facts import FIELD_KINDS
 from bot.assessment.triviality.names import module_bindings
-from bot.assessment.triviality.pair import Pair, Surroundings
+from bot.assessment.triviality.pair import Surroundings
 from bot.assessment.triviality.source import Definition
 
 # One of these anywhere in the package may look at any function's or class's hints.
@@ -13,7 +14,6 @@ HINT_READERS = (
     *("__annotations__", "get_type_hints", "get_annotations", "__dataclass_fields__", "getfullargspec"),
     *("signature(", "validate_call", "TypeAdapter", "make_dataclass", "__wrapped__"),
 )
-_FIELD_KINDS = ("ClassVar", "InitVar", "KW_ONLY", "Annotated", "Final")
 _PLAIN_DECORATORS = frozenset(
     {
         *("property", "staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod", "overload", "override"),
@@ -97,16 +97,14 @@ def _genuine(name: str, found: ast.stmt | None) -> bool:
     return isinstance(found, ast.ImportFrom) and found.module in {_ORIGINS[name], "typing_extensions"}
 
 
-def special_hints(pair: Pair) -> set[str]:
-    """Words in a hint that change what a data class makes of a field, under every name the module gives them."""
-    special = set(_FIELD_KINDS)
-    for side in pair.sides:
-        for node in ast.walk(side.tree):
-            if isinstance(node, ast.alias) and node.asname and node.name.rpartition(".")[2] in special:
-                special.add(node.asname)
-            if isinstance(node, ast.Assign) and any(word in ast.dump(node.value) for word in _FIELD_KINDS):
-                special.update(target.id for target in node.targets if isinstance(target, ast.Name))
-    return special
+def special_hints(around: Surroundings) -> set[str] | None:
+    """Words in a hint that change what a data class makes of a field, under every name the package gives them.
+
+    None where a file does not parse.
+    """
+    if around.facts is None:
+        return None
+    return set(FIELD_KINDS).union(*(facts.field_kinds for facts in around.facts))
 
 
 def handed_on(name: str, around: Surroundings) -> bool:
@@ -114,87 +112,13 @@ def handed_on(name: str, around: Surroundings) -> bool:
 
     Constructing, catching, comparing types, matching and `isinstance` hand nothing on, nor does a union of classes.
     """
-    if around.trees is None:
+    if around.facts is None or any(facts.reads_fields for facts in around.facts):
         return True
     names, waiting = set[str](), {name}
     while waiting:
         names |= waiting
-        waiting = set()
-        for _, tree in around.trees:
-            verdict = _uses(tree, names)
-            if verdict is None:
-                return True
-            waiting |= verdict - names
-    return False
-
-
-def _uses(tree: ast.Module, names: set[str]) -> set[str] | None:
-    """New names (unions) that stand for one of these classes; None where one escapes."""
-    fine: set[int] = set()
-    unions: set[str] = set()
-    for node in ast.walk(tree):
-        fine.update(id(child) for child in _harmless_places(node))
-        for hint in _hints(node):
-            fine.update(id(inner) for inner in ast.walk(hint))
-        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses" and _reads_fields(node):
-            return None
-        if isinstance(node, ast.ClassDef) and node.name in names and _passes_itself(node):
-            return None
-        if isinstance(node, ast.Assign) and _is_union(node.value):
-            used = {inner.id for inner in ast.walk(node.value) if isinstance(inner, ast.Name)}
-            if used & names:
-                fine.update(id(inner) for inner in ast.walk(node.value))
-                unions.update(target.id for target in node.targets if isinstance(target, ast.Name))
-        if isinstance(node, ast.alias) and node.asname and node.name in names:
-            return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load) and id(node) not in fine:
-            return None
-        if isinstance(node, ast.Attribute) and node.attr in names and id(node) not in fine:
-            return None
-    return unions
-
-
-def _reads_fields(node: ast.ImportFrom) -> bool:
-    return any(alias.name in {"fields", "make_dataclass", "*"} for alias in node.names)
-
-
-def _harmless_places(node: ast.AST) -> list[ast.expr]:
-    """Expressions of this node where a class may stand without being handed to anybody."""
-    if isinstance(node, ast.Call):
-        asked = isinstance(node.func, ast.Name) and node.func.id in {"isinstance", "issubclass"} and len(node.args) == 2
-        return [node.func, *(_members(node.args[1]) if asked else [])]
-    if isinstance(node, ast.Compare):
-        return [node.left, *node.comparators]
-    if isinstance(node, ast.MatchClass):
-        return [node.cls]
-    if isinstance(node, ast.ExceptHandler) and node.type is not None:
-        return _members(node.type)
-    return [node.value] if isinstance(node, ast.Attribute) else []
-
-
-def _members(node: ast.expr) -> list[ast.expr]:
-    return [node, *node.elts] if isinstance(node, ast.Tuple) else [node]
-
-
-def _hints(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.arg | ast.AnnAssign):
-        return [node.annotation] if node.annotation is not None else []
-    return [node.returns] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns else []
-
-
-def _passes_itself(node: ast.ClassDef) -> bool:
-    """Does a method hand on its class as `cls` or ask an object for its class?"""
-    inside = list(ast.walk(node))
-    fine = {id(child) for one in inside for child in _harmless_places(one)}
-    return any(
-        (isinstance(one, ast.Name) and one.id in {"cls", "type", "__class__"} and id(one) not in fine)
-        or (isinstance(one, ast.Attribute) and one.attr == "__class__")
-        for one in inside
-    )
-
-
-def _is_union(node: ast.expr) -> bool:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return all(isinstance(part, ast.Name) or _is_union(part) for part in (node.left, node.right))
+        if any(names & facts.handed or names & facts.renamed for facts in around.facts):
+            return True
+        unions = [union for facts in around.facts for union in facts.unions]
+        waiting = {given for called, inside in unions if inside & names for given in called} - names
     return False

@@ -7,10 +7,13 @@ equality of trees needs no rule for them. It is also thirty times faster, which 
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from typing import TypeAlias
+
+from bot.assessment.triviality.grammar import parse_newer
 
 # Everything that parsing hostile text is known to raise; deep nesting raises the last two.
 UNPARSABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
@@ -24,7 +27,12 @@ def parse(source: bytes) -> ast.Module:
     """Parse as the interpreter would, coding line included. Raises one of `UNPARSABLE`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(source)
+        try:
+            return ast.parse(source)
+        except SyntaxError:
+            if sys.version_info >= (3, 12):
+                raise
+            return parse_newer(source)
 
 
 @lru_cache(maxsize=128)
@@ -39,6 +47,25 @@ def parsed(source: bytes) -> ast.Module | None:
 def dump(node: ast.AST) -> str:
     """The tree as text without positions; equal text means an equal program."""
     return ast.dump(node)
+
+
+def written(tree: ast.Module, text: bytes) -> list[Hashable]:
+    """The very lines of each statement and its columns on them: equal ones parse alike, and that is quick to see.
+
+    None where that says nothing: for a statement that a rule wrote, and under an encoding that the file declares.
+    """
+    lines = text.splitlines(keepends=True)
+    if any(b"coding" in line for line in lines[:2]):
+        return [None] * len(tree.body)
+    found: list[Hashable] = []
+    for one in tree.body:
+        first = min((decorator.lineno for decorator in getattr(one, "decorator_list", ())), default=None)
+        first = first or getattr(one, "lineno", None)
+        if first is None:
+            found.append(None)
+        else:
+            found.append((b"".join(lines[first - 1 : one.end_lineno]), one.col_offset, one.end_col_offset))
+    return found
 
 
 def bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:

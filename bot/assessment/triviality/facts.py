@@ -1,0 +1,238 @@
+"""What one file says about names, read in one walk and kept by its bytes.
+
+Every rule asks the whole package the same few questions, and nearly every file of it is the same from one question to
+the next: so each file is read once, and a question to the package is a look into sets.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from bot.assessment.triviality.names import bound_here
+from bot.assessment.triviality.source import Function, parsed, written
+
+# Words in a hint that change what a data class makes of a field.
+FIELD_KINDS = ("ClassVar", "InitVar", "KW_ONLY", "Annotated", "Final")
+_WORD = re.compile(r"\w+")
+_BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+_FIELDS_READ = frozenset({"fields", "make_dataclass", "*"})
+# Two sides of a package of a hundred files, and their statements: from one commit to the next nearly all are the same.
+MOST_FILES = 256
+MOST_STATEMENTS = 8192
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(slots=True)
+class Facts:
+    """Names by the role they have anywhere in one file. Nothing here is changed after the walk."""
+
+    # Every word of every identifier and string.
+    words: set[str] = field(default_factory=set)
+    # How many places bind each name, in any scope: a name bound once means one thing everywhere.
+    bound: Counter[str] = field(default_factory=Counter)
+    # `getattr` and its kin with a name that is not a plain constant.
+    guesses: bool = False
+    # Names used as values where whoever receives them could look at their hints.
+    handed: set[str] = field(default_factory=set)
+    # (names given to it, classes in it) of each union of classes that is kept under a name.
+    unions: list[tuple[set[str], set[str]]] = field(default_factory=list)
+    # Data class fields are asked for at run time.
+    reads_fields: bool = False
+    # Names imported under other names, and modules (their last part) that are.
+    renamed: set[str] = field(default_factory=set)
+    # (last part of the module, name) of each import from a module; ("", last part) of each module.
+    imported: set[tuple[str, str]] = field(default_factory=set)
+    # (last part of the owner, attribute) of each attribute.
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    # Strings that hold a dot: they may be a path to a definition.
+    dotted: set[str] = field(default_factory=set)
+    # Names that stand for one of `FIELD_KINDS`.
+    field_kinds: set[str] = field(default_factory=set)
+
+    def add(self, other: Facts) -> None:
+        """Take in what another piece of the same file says."""
+        self.bound.update(other.bound)
+        self.guesses |= other.guesses
+        self.reads_fields |= other.reads_fields
+        self.unions += other.unions
+        for mine, theirs in (
+            (self.words, other.words),
+            (self.handed, other.handed),
+            (self.renamed, other.renamed),
+            (self.dotted, other.dotted),
+            (self.field_kinds, other.field_kinds),
+        ):
+            mine |= theirs
+        self.imported |= other.imported
+        self.asked |= other.asked
+
+
+def facts_of(source: bytes) -> Facts | None:
+    """None where the file does not parse."""
+    if source not in _known:
+        tree = parsed(source)
+        if tree is None:
+            return None
+        read_facts(tree, source)
+    return _known[source]
+
+
+def read_facts(tree: ast.Module, source: bytes) -> None:
+    """Remember the facts of a file while its tree is at hand, before any rule changes it."""
+    if source in _known:
+        return
+    together = Facts()
+    for statement, place in zip(tree.body, written(tree, source), strict=True):
+        if place is None:
+            together.add(_Reader().read(statement))
+            continue
+        if place not in _statements:
+            _remember(_statements, place, _Reader().read(statement), MOST_STATEMENTS)
+        together.add(_statements[place])
+    _remember(_known, source, together, MOST_FILES)
+
+
+def _remember(cache: dict[K, Facts], key: K, facts: Facts, most: int) -> None:
+    while len(cache) >= most:
+        del cache[next(iter(cache))]
+    cache[key] = facts
+
+
+_known: dict[bytes, Facts] = {}
+_statements: dict[Hashable, Facts] = {}
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.facts = Facts()
+        # Expressions that hand a class on to nobody, by identity.
+        self._fine: set[int] = set()
+        self._values: list[tuple[str, ast.expr]] = []
+
+    def read(self, tree: ast.stmt) -> Facts:
+        facts = self.facts
+        for node in ast.walk(tree):
+            self._words(node)
+            facts.bound.update(bound_here(node))
+            self._fine.update(id(child) for child in harmless_places(node))
+            for hint in hints_of(node):
+                self._fine.update(id(inner) for inner in ast.walk(hint))
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self._values.append((node.id, node))
+            elif isinstance(node, ast.Attribute):
+                self._attribute(node)
+            elif isinstance(node, ast.Call):
+                self._call(node)
+            elif isinstance(node, ast.Assign):
+                self._assignment(node)
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                self._import(node)
+            elif isinstance(node, ast.ClassDef) and passes_itself(node):
+                facts.handed.add(node.name)
+        facts.handed.update(name for name, node in self._values if id(node) not in self._fine)
+        return facts
+
+    def _words(self, node: ast.AST) -> None:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            for text in value if isinstance(value, list) else (value,):
+                if isinstance(text, str):
+                    self.facts.words.update((text,) if text.isidentifier() else _WORD.findall(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
+            self.facts.dotted.add(node.value)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        self._values.append((node.attr, node))
+        owner = node.value
+        tail = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
+        self.facts.asked.add((tail, node.attr))
+
+    def _call(self, node: ast.Call) -> None:
+        if isinstance(node.func, ast.Name) and node.func.id.endswith("attr"):
+            self.facts.guesses |= not (len(node.args) > 1 and isinstance(node.args[1], ast.Constant))
+        elif any(isinstance(one, ast.Name) and one.id in _BY_NAME for one in node.args):
+            self.facts.guesses = True
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _FIELDS_READ:
+            self.facts.reads_fields |= "dataclass" in ast.unparse(node.func.value)
+
+    def _assignment(self, node: ast.Assign) -> None:
+        named = {target.id for target in node.targets if isinstance(target, ast.Name)}
+        if is_union(node.value) and len(named) == len(node.targets):
+            inside = list(ast.walk(node.value))
+            self._fine.update(id(inner) for inner in inside)
+            self.facts.unions.append((named, {inner.id for inner in inside if isinstance(inner, ast.Name)}))
+        if any(word in part for word in FIELD_KINDS for part in names_in(node.value)):
+            self.facts.field_kinds |= named
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            tail = alias.name.rpartition(".")[2]
+            if alias.asname:
+                self.facts.renamed.add(tail)
+                if tail in FIELD_KINDS:
+                    self.facts.field_kinds.add(alias.asname)
+            if isinstance(node, ast.Import):
+                self.facts.imported.add(("", tail))
+            else:
+                self.facts.imported.add(((node.module or "").rpartition(".")[2], alias.name))
+                self.facts.reads_fields |= node.module == "dataclasses" and alias.name in _FIELDS_READ
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    """Identifiers and strings below a node."""
+    found = set()
+    for node in ast.walk(tree):
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, str):
+                found.add(value)
+    return found
+
+
+def harmless_places(node: ast.AST) -> list[ast.expr]:
+    """Expressions of this node where a class may stand without being handed to anybody."""
+    if isinstance(node, ast.Call):
+        asked = isinstance(node.func, ast.Name) and node.func.id in {"isinstance", "issubclass"} and len(node.args) == 2
+        return [node.func, *(_members(node.args[1]) if asked else [])]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.MatchClass):
+        return [node.cls]
+    if isinstance(node, ast.ExceptHandler) and node.type is not None:
+        return _members(node.type)
+    return [node.value] if isinstance(node, ast.Attribute) else []
+
+
+def _members(node: ast.expr) -> list[ast.expr]:
+    return [node, *node.elts] if isinstance(node, ast.Tuple) else [node]
+
+
+def hints_of(node: ast.AST) -> list[ast.expr]:
+    """The type hints that this very node carries."""
+    if isinstance(node, ast.arg | ast.AnnAssign):
+        return [node.annotation] if node.annotation is not None else []
+    return [node.returns] if isinstance(node, Function) and node.returns is not None else []
+
+
+def passes_itself(node: ast.ClassDef) -> bool:
+    """Does a method hand on its class as `cls`, or ask an object for its class?"""
+    inside = list(ast.walk(node))
+    fine = {id(child) for one in inside for child in harmless_places(one)}
+    return any(
+        (isinstance(one, ast.Name) and one.id in {"cls", "type", "__class__"} and id(one) not in fine)
+        or (isinstance(one, ast.Attribute) and one.attr == "__class__")
+        for one in inside
+    )
+
+
+def is_union(node: ast.expr) -> bool:
+    """`A | B | C` of plain names."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return all(isinstance(part, ast.Name) or is_union(part) for part in (node.left, node.right))
+    return False
