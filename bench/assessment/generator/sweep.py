@@ -1,21 +1,28 @@
-"""`python -m bench.assessment.generator WHEEL_OR_FOLDER…`: does the proof hold on generated changes of real sources?"""
+"""Does the proof hold on generated changes of real sources? The same seed makes the same changes on any machine."""
 
 from __future__ import annotations
 
-import zipfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
+from functools import lru_cache, partial
+from hashlib import sha256
+from itertools import islice, zip_longest
+from multiprocessing import get_context
 from random import Random
 
-from bench.assessment.generator.edit import Edit, Maker, source
+from bench.assessment.generator.edit import Edit, source
+from bench.assessment.generator.mutations import MUTATIONS
+from bench.assessment.generator.preserving import PRESERVING
 from bot.assessment.model import FileChange
 from bot.assessment.package import PackageView
 from bot.assessment.triviality.proof import Proof, prove
 
-ROOT = "lib/zephyr/src/zephyr"
+Package = dict[str, bytes]
+SORTS = {"mutations": MUTATIONS, "preserving edits": PRESERVING}
+# Small files hold fewer changes than their share, so the others are asked for more.
+OVERDRAWN = 1.15
+MOST_OF_A_KIND = 8
 
 
 @dataclass(slots=True)
@@ -26,67 +33,77 @@ class Tally:
     trivial: Counter[str] = field(default_factory=Counter)
     surprises: list[tuple[str, Edit, Proof]] = field(default_factory=list)
 
+    def add(self, other: Tally) -> None:
+        self.made.update(other.made)
+        self.trivial.update(other.trivial)
+        self.surprises += other.surprises
 
-def read_package(place: Path) -> dict[str, bytes]:
-    """The sources of a wheel, or of a folder that holds the package, by repository path."""
-    if place.is_dir():
-        return {
-            f"{ROOT}/{file.relative_to(place).as_posix()}": file.read_bytes() for file in sorted(place.rglob("*.py"))
-        }
-    with zipfile.ZipFile(place) as wheel:
-        names = [name for name in wheel.namelist() if name.startswith("zephyr/") and name.endswith(".py")]
-        return {f"{ROOT}/{name.removeprefix('zephyr/')}": wheel.read(name) for name in names}
+    @property
+    def share(self) -> float:
+        """Of the changes made, how many were proven trivial."""
+        return self.trivial.total() / max(1, self.made.total())
+
+
+def sweep(packages: Sequence[Package], sort: str, count: int, seed: int, jobs: int = 1) -> Tally:
+    """About `count` changes and more, spread evenly over the files and, in each file, over the kinds."""
+    # Nightly sources are alike, so each version of a file is visited once.
+    files = {text: (package, path) for package in packages for path, text in package.items() if parses(text)}
+    sizes = {text: len(text) for text in files}
+    one = partial(_of_file, sort=sort, seed=seed)
+    wanted = [
+        (package, path, max(2, round(OVERDRAWN * count * sizes[text] / sum(sizes.values()))))
+        for text, (package, path) in files.items()
+    ]
+    tally = Tally()
+    if jobs == 1:
+        for part in map(one, wanted):
+            tally.add(part)
+        return tally
+    with get_context("spawn").Pool(jobs) as pool:
+        # Neighbours share most of their package, which a worker reads once.
+        for part in pool.imap(one, wanted, chunksize=4):
+            tally.add(part)
+    return tally
+
+
+def _of_file(wanted: tuple[Package, str, int], sort: str, seed: int) -> Tally:
+    """All changes of one file, each proven beside its whole package."""
+    package, path, most = wanted
+    of, tally = source(package[path]), Tally()
+    random = Random(f"{seed} {sort} {sha256(of.text).hexdigest()}")
+    edits = (edit for maker in SORTS[sort] for edit in maker(of, random))
+    for edit in islice(_mixed(edits, random), most):
+        view = PackageView({**package, path: edit.base}, {**package, path: edit.head})
+        proof = prove(FileChange(path, "modified", None, edit.base, edit.head), view)
+        tally.made[edit.kind] += 1
+        tally.trivial[edit.kind] += proof.trivial
+        if proof.trivial is (sort == "mutations"):
+            tally.surprises.append((path, edit, proof))
+    return tally
+
+
+def _mixed(edits: Iterable[Edit], random: Random) -> Iterator[Edit]:
+    """An even draw of each kind, the kinds taking turns, so that the rare ones are not lost among the many."""
+    kept: dict[str, list[Edit]] = {}
+    seen: Counter[str] = Counter()
+    for edit in edits:
+        kind = kept.setdefault(edit.kind, [])
+        seen[edit.kind] += 1
+        if len(kind) < MOST_OF_A_KIND:
+            kind.append(edit)
+        elif (at := random.randrange(seen[edit.kind])) < MOST_OF_A_KIND:
+            kind[at] = edit
+    kinds = list(kept.values())
+    random.shuffle(kinds)
+    for turn in zip_longest(*kinds):
+        yield from (edit for edit in turn if edit is not None and parses(edit.base) and parses(edit.head))
 
 
 @lru_cache(maxsize=64)
 def parses(text: bytes) -> bool:
+    """Is it a program of this interpreter? Files in a newer grammar stay part of their package, unedited."""
     try:
         compile(text, "generated", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return False
     return True
-
-
-def _sampled(edits: Iterator[Edit], most: int, random: Random) -> list[Edit]:
-    """An even draw from a stream that is too long to keep."""
-    kept: list[Edit] = []
-    for number, edit in enumerate(edits):
-        if number < most:
-            kept.append(edit)
-        elif (at := random.randrange(number + 1)) < most:
-            kept[at] = edit
-    return kept
-
-
-def sweep(packages: Sequence[dict[str, bytes]], makers: Sequence[Maker], count: int, seed: int, trivial: bool) -> Tally:
-    """At least `count` changes where the sources hold as many: an equal share of each maker, drawn by the seed."""
-    random, tally = Random(seed), Tally()
-    drawn: list[tuple[dict[str, bytes], str, Edit]] = []
-    # Nightly sources are alike, so each version of a file is visited once.
-    files = list({text: (package, path) for package in packages for path, text in package.items()}.values())
-    share = -(-count // len(makers)) * 2
-    made: list[list[tuple[dict[str, bytes], str, Edit]]] = [[] for _ in makers]
-    random.shuffle(files)
-    for package, path in files:
-        # A file in a grammar newer than the interpreter's is part of its package, and no edit is made in it.
-        if not parses(package[path]):
-            continue
-        of = source(package[path])
-        for number, maker in enumerate(makers):
-            edits = _sampled(maker(of, random), max(4, 4 * share // len(files)), random)
-            made[number] += [(package, path, edit) for edit in edits]
-    for pool in made:
-        drawn += random.sample(pool, min(len(pool), share))
-    random.shuffle(drawn)
-    for package, path, edit in drawn:
-        if tally.made.total() >= count:
-            break
-        if not (parses(edit.base) and parses(edit.head)):
-            continue
-        view = PackageView({**package, path: edit.base}, {**package, path: edit.head})
-        proof = prove(FileChange(path, "modified", None, edit.base, edit.head), view)
-        tally.made[edit.kind] += 1
-        tally.trivial[edit.kind] += proof.trivial
-        if proof.trivial is not trivial:
-            tally.surprises.append((path, edit, proof))
-    return tally

@@ -15,24 +15,16 @@ from bot.assessment.triviality.readers import HINT_READERS, handed_on, plain_bas
 from bot.assessment.triviality.rule import Rule, on_each_side
 from bot.assessment.triviality.source import Definition, Function, bodies
 
-_READERS_IN_MODULE = (
-    "pydantic",
-    "typer",
-    "fastapi",
-    "beartype",
-    "typeguard",
-    "cattrs",
-    "attrs",
-    "attr",
-    "hydra",
-    "draccus",
+# Whoever imports one of these may hand its functions and classes to readers of hints.
+_READERS_IN_MODULE = frozenset(
+    {"pydantic", "typer", "fastapi", "beartype", "typeguard", "cattrs", "attrs", "attr", "hydra", "draccus"}
 )
 # Evaluating these alone has no effect and cannot fail, so they are inert even without the `__future__` import.
 _BUILTINS = frozenset({"int", "str", "float", "bool", "bytes", "object", "list", "dict", "set", "tuple", "type"})
 
 
 def _drop_hints(side: Side, pair: Pair) -> list[str]:
-    if pair.around.mentions(HINT_READERS) or pair.mentions(_READERS_IN_MODULE):
+    if pair.around.mentions(HINT_READERS) or any(side.modules() & _READERS_IN_MODULE for side in pair.sides):
         return []
     stripper = _Stripper(side, pair)
     for statement in side.touched:

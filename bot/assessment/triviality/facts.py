@@ -48,6 +48,8 @@ class Facts:
     renamed: set[str] = field(default_factory=set)
     # (last part of the module, name) of each import from a module; ("", last part) of each module.
     imported: set[tuple[str, str]] = field(default_factory=set)
+    # Top-level names of all modules that it imports.
+    modules: set[str] = field(default_factory=set)
     # (last part of the owner, attribute) of each attribute.
     asked: set[tuple[str, str]] = field(default_factory=set)
     # Strings that hold a dot: they may be a path to a definition.
@@ -66,6 +68,7 @@ class Facts:
             (self.handed, other.handed),
             (self.renamed, other.renamed),
             (self.dotted, other.dotted),
+            (self.modules, other.modules),
             (self.field_kinds, other.field_kinds),
         ):
             mine |= theirs
@@ -179,7 +182,9 @@ class _Reader:
                     self.facts.field_kinds.add(alias.asname)
             if isinstance(node, ast.Import):
                 self.facts.imported.add(("", tail))
+                self.facts.modules.add(alias.name.partition(".")[0])
             else:
+                self.facts.modules.add((node.module or "").partition(".")[0])
                 self.facts.imported.add(((node.module or "").rpartition(".")[2], alias.name))
                 self.facts.reads_fields |= node.module == "dataclasses" and alias.name in _FIELDS_READ
 

@@ -9,12 +9,16 @@ from bot.assessment.triviality.scopes import Resolver
 # Whoever can read a local variable by its name. One such word anywhere in the file, and names stay as they are.
 _READERS = (
     *("locals", "vars(", "eval(", "exec(", "dir(", "globals", "_getframe", "currentframe", "f_locals", "inspect.stack"),
-    *("duckdb", "numexpr", ".query(", "tb_frame", "co_varnames", "import *"),
+    *("duckdb", "numexpr", "tb_frame", "co_varnames", "import *", "SQLContext", ".sql("),
 )
+# A data frame's query reads locals by name; in a package that never speaks of pandas, nothing is a data frame.
+_FRAME_QUERY = (".query(",)
+_FRAMES = ("pandas",)
 
 
 def _number_locals(side: Side, pair: Pair) -> list[str]:
-    if pair.mentions(_READERS):
+    framed = not pair.around.known or pair.around.mentions(_FRAMES)
+    if pair.mentions(_READERS) or (framed and pair.mentions(_FRAME_QUERY)):
         return []
     taken = []
     for number, statement in enumerate(side.touched):

@@ -39,6 +39,11 @@ class Side:
         facts = facts_of(self.text)
         return facts.bound[name] if facts is not None else 0
 
+    def modules(self) -> set[str]:
+        """Top-level names of what the file imports, at any place."""
+        facts = facts_of(self.text)
+        return facts.modules if facts is not None else set()
+
     def texts(self) -> list[Hashable]:
         """The program as one comparable value for each top-level statement."""
         return [self._kept.get(id(one)) or dump(one) for one in self.tree.body]

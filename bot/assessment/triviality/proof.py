@@ -105,9 +105,13 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
         applied += [IMPORT_ORDER.name] if IMPORT_ORDER.apply(pair) else []
         align(pair)
     for rule in RULES:
-        if pair.equal():
+        if not (pair.base.touched or pair.head.touched):
             break
-        applied += [rule.name] if rule.apply(pair) else []
+        if rule.apply(pair):
+            applied.append(rule.name)
+            # What is equal now needs no later rule to be named.
+            if pair.equal():
+                break
     if not pair.equal():
         return Proof(False, "the syntax trees differ")
     if not applied:
