@@ -1,6 +1,6 @@
-"""`python -m bench.assessment score LABELS.json --materialised DIR`: exit 1 when it is not good enough.
+"""`python -m bench.assessment materialise LABELS.json --materialised DIR`, then `score` with the same arguments.
 
-Good enough is no false skip and at least 97 % acceptable gates.
+`score` exits with 1 when it is not good enough: no false skip and at least 97 % acceptable gates.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 from bench.assessment.labels import changes_of, package_of, read_cases
+from bench.assessment.materialise import materialise
 from bench.assessment.score import Scored, report, timed
 from bot.assessment.assess import assess
 from bot.config.load import builtin_config
@@ -21,14 +22,23 @@ LEAST_ACCEPTABLE = 0.97
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.assessment", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
+    fetch = commands.add_parser("materialise", help="download the wheels that labels name and write their trees")
     score = commands.add_parser("score", help="score labelled diffs")
-    score.add_argument("labels", type=Path)
-    score.add_argument("--materialised", type=Path, required=True, help="the folder with ID/base and ID/head trees")
+    for command in (fetch, score):
+        command.add_argument("labels", type=Path)
+        command.add_argument("--materialised", type=Path, required=True, help="folder of ID/base, ID/head and wheels/")
+    score.add_argument("--part", choices=["tune", "held"], help="only the cases of that part")
     score.add_argument("--alone", action="store_true", help="show the changed files only, not the package around them")
     score.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     config, scored = builtin_config(), []
-    for case in read_cases(arguments.labels):
+    cases = read_cases(arguments.labels)
+    if arguments.command == "materialise":
+        print(f"{materialise(cases, arguments.materialised, config.modules.package_root)} cases")
+        return 0
+    for case in cases:
+        if arguments.part and case.part != arguments.part:
+            continue
         changes = changes_of(case, arguments.materialised, config)
         package = None if arguments.alone else package_of(case, changes, arguments.materialised, config)
         began = time.monotonic()

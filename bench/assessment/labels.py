@@ -17,7 +17,10 @@ from bot.config.schema import RepositoryConfig
 
 
 class Case(msgspec.Struct):
-    """One labelled diff; `files` says where its sides come from, which names the wheel around them."""
+    """One labelled diff; `files` says where its sides come from, which names the wheel around them.
+
+    `part` is "tune" (its misses may be looked at) or "held" (only counted), by the hash of the id; empty in other sets.
+    """
 
     id: str
     max_gate: str
@@ -27,11 +30,18 @@ class Case(msgspec.Struct):
     per_file: dict[str, dict[str, Any]] = {}
     title: str = ""
     why: str = ""
+    part: str = ""
 
 
 def read_cases(path: Path) -> list[Case]:
     """Raises OSError or msgspec.ValidationError."""
     return msgspec.convert(json.loads(path.read_text("utf-8")), list[Case])
+
+
+def versions_of(case: Case) -> list[str]:
+    """The versions of the wheels that a case is made from."""
+    specs = [spec.get(side) or {} for spec in case.files.values() for side in ("base", "head")]
+    return sorted({spec["wheel"] for spec in specs if "wheel" in spec})
 
 
 def changes_of(case: Case, materialised: Path, config: RepositoryConfig) -> list[FileChange]:
