@@ -20,6 +20,8 @@ _INSIDE: dict[Frequency, Frequency] = {"stage": "shard", "shard": "chunk", "chun
 _ORDINARY = frozenset(
     ["get", "close", "write", "read", "add", "append", "flush", "items", "put", "pop", "update", "join", "submit"]
 )
+# Views of a mapping: whether many rows or a handful of names stand in it, its own name says.
+_VIEWS = frozenset(["items", "keys", "values"])
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -58,7 +60,7 @@ def _names(nodes: Iterable[ast.AST]) -> Iterator[str]:
         for child in ast.walk(node):
             if isinstance(child, ast.Name):
                 yield child.id
-            elif isinstance(child, ast.Attribute):
+            elif isinstance(child, ast.Attribute) and child.attr not in _VIEWS:
                 yield child.attr
 
 

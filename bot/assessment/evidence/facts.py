@@ -15,13 +15,14 @@ import msgspec
 from bot.assessment.callgraph import callee, visit
 from bot.assessment.definitions import Defined
 from bot.assessment.triviality.source import Definition
-from bot.assessment.vocabulary import Vocabulary
+from bot.assessment.vocabulary import Vocabulary, words_of
 from bot.config.schema import Frequency
 
 Kind = Literal["call", "argument", "condition", "compute", "raise", "except", "hold", "sort", "lock", "yield", "state"]
 _BLOCKING_ARGUMENTS = ("key", "reverse")
 _LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log"])
 _HOLDERS = frozenset(["list", "tuple", "set", "dict", "frozenset"])
+_LOCKS = frozenset(["lock", "locked", "rlock", "mutex", "cond", "condition", "semaphore", "sem"])
 _OPPOSITE = {"is not": "is", "not in": "in", "!=": "=="}
 
 
@@ -182,7 +183,7 @@ class _Reader:
     def _with(self, node: ast.With | ast.AsyncWith) -> Iterator[_Found]:
         for entry in node.items:
             text = self._text(entry.context_expr)
-            if "lock" in text.lower() or "condition" in text.lower() or "semaphore" in text.lower():
+            if _is_lock(entry.context_expr):
                 yield "lock", f"with {text}", self._names(entry.context_expr)
                 for part in (p for child in node.body for p in ast.walk(child)):
                     if isinstance(part, ast.Call) and callee(part):
@@ -246,6 +247,14 @@ def _copy(node: ast.AST) -> ast.AST:
         if hasattr(node, name):
             setattr(copied, name, getattr(node, name))
     return copied
+
+
+def _is_lock(node: ast.expr) -> bool:
+    """By a word of the name that is entered: `self._lock`, `cond`, `locks[name]`, but not `open(block_size=…)`."""
+    while isinstance(node, ast.Subscript | ast.Call):
+        node = node.value if isinstance(node, ast.Subscript) else node.func
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return not _LOCKS.isdisjoint(words_of(name))
 
 
 def _either_way(test: ast.expr, text: str) -> str:
