@@ -97,10 +97,13 @@ class CallGraph:
         self._by_tail: dict[str, list[Defined]] = defaultdict(list)
         self._frequency: dict[tuple[str, str], Frequency] = {}
         self._sites = sites if sites is not None else {}
-        functions = [item for found in files.values() for item in found.values() if item.kind == "function"]
-        for item in functions:
+        known = [item for found in files.values() for item in found.values()]
+        self.functions = [item for item in known if item.kind == "function"]
+        self.fields = [item for item in known if item.kind == "constant" and item.owner]
+        self._known = known
+        for item in self.functions:
             self._by_tail[item.tail].append(item)
-        self._spread(functions)
+        self._spread(self.functions)
 
     def named(self, tail: str) -> list[Defined]:
         """The functions and methods of that name."""
@@ -115,9 +118,23 @@ class CallGraph:
 
     def read(self, name: str) -> Frequency:
         """How often a constant is read, by the most frequent function that names it."""
+        return max((self.frequency(item) for item in self.readers(name)), key=rank, default="import")
+
+    def readers(self, name: str) -> list[Defined]:
+        """The functions that mention a name."""
         mark = f"'{name}'"
-        readers = (item for items in self._by_tail.values() for item in items if mark in item.text)
-        return max((self.frequency(item) for item in readers), key=rank, default="import")
+        return [item for item in self.functions if mark in item.text]
+
+    def calls(self, name: str) -> list[ast.Call]:
+        """Every call of that name in the package, module level and class bodies included."""
+        mark = f"'{name}'"
+        return [
+            node
+            for item in self._known
+            if mark in item.text
+            for node in ast.walk(item.node)
+            if isinstance(node, ast.Call) and callee(node) == name
+        ]
 
     def _spread(self, functions: list[Defined]) -> None:
         known = {(item.path, item.name): self._vocabulary.runs(item.name) for item in functions}

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
 import msgspec
 
-from bot.assessment.callgraph import CallGraph, Site, callee, visit
+from bot.assessment.callgraph import CallGraph, Site, visit
 from bot.assessment.changes import Changed, Side
 from bot.assessment.definitions import Defined
 from bot.assessment.evidence.differences import differences
 from bot.assessment.evidence.interface import altered, appeared
+from bot.assessment.evidence.locks import rescoped
 from bot.assessment.evidence.meaning import meaning, named
 from bot.assessment.evidence.model import Evidence
+from bot.assessment.evidence.order import reordered
 from bot.assessment.evidence.pointed import Edit, edits_in_place
+from bot.assessment.evidence.uses import messages
 from bot.assessment.vocabulary import Vocabulary, rank
 from bot.config.schema import Frequency
 
@@ -24,9 +26,10 @@ def analyse(changed: Changed, base: Side, head: Side, vocabulary: Vocabulary) ->
     """Path → evidence, the weightiest first, one for each line and set of questions."""
     sites: dict[tuple[int, Frequency], list[Site]] = {}
     graphs = (CallGraph(base, vocabulary, sites), CallGraph(head, vocabulary, sites))
-    found = [_as_used(item, graphs[1], vocabulary) for item in _interface(changed, vocabulary)]
+    found = [_as_used(item, graphs[1], vocabulary) for item in _interface(changed, graphs[1], vocabulary)]
     found += [item for pair in (*changed.altered, *changed.moved) for item in _pointed(*pair, graphs[1], vocabulary)]
-    found += [item for pair in (*changed.altered, *changed.moved) for item in _order(*pair, graphs[1], vocabulary)]
+    found += [item for pair in (*changed.altered, *changed.moved) for item in reordered(*pair, graphs[1], vocabulary)]
+    found += [item for pair in (*changed.altered, *changed.moved) for item in rescoped(*pair, graphs[1])]
     functions = [[item for item in side if item.kind != "constant"] for side in (changed.before, changed.after)]
     for difference in differences(functions[0], functions[1], graphs, vocabulary):
         if (item := meaning(difference, vocabulary)) is not None:
@@ -45,13 +48,13 @@ def _sorted(found: list[Evidence]) -> dict[str, list[Evidence]]:
     return dict(by_path)
 
 
-def _interface(changed: Changed, vocabulary: Vocabulary) -> Iterator[Evidence]:
+def _interface(changed: Changed, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
     for before, after in (*changed.altered, *changed.moved):
-        yield from altered(before, after, vocabulary)
-    for item in changed.added:
-        yield from appeared(item, vocabulary, "new")
-    for item in changed.removed:
-        yield from appeared(item, vocabulary, "gone")
+        yield from altered(before, after, graph, vocabulary)
+    exchanged = messages(graph, vocabulary)
+    for side, items in (("new", changed.added), ("gone", changed.removed)):
+        for item in items:
+            yield from appeared(item, vocabulary, exchanged, side)
 
 
 def _as_used(item: Evidence, graph: CallGraph, vocabulary: Vocabulary) -> Evidence:
@@ -92,31 +95,3 @@ def _edit(edit: Edit, item: Defined, frequency: Frequency, vocabulary: Vocabular
     if vocabulary.rule(item.name):
         return Evidence(item.path, edit.line, what, "a rule of stages, plans or retries", frequency, ("design",), 10)
     return None
-
-
-def _order(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
-    """The same waits and remote calls in another order."""
-    if after.kind != "function":
-        return
-    sequences = [_protocol_calls(item, vocabulary) for item in (before, after)]
-    if sequences[0] != sequences[1] and sorted(sequences[0]) == sorted(sequences[1]):
-        why = "the order of calls between coordinator and workers, and what waits for what"
-        yield Evidence(
-            after.path,
-            after.line,
-            f"order of {', '.join(dict.fromkeys(sequences[1]))} in {after.name}",
-            why,
-            graph.frequency(after),
-            ("design",),
-            12,
-        )
-
-
-def _protocol_calls(item: Defined, vocabulary: Vocabulary) -> list[str]:
-    found = []
-    for node in ast.walk(item.node):
-        if isinstance(node, ast.Call):
-            rule = vocabulary.call(callee(node))
-            if rule is not None and rule.questions == ("design",):
-                found.append((node.lineno, node.col_offset, callee(node)))
-    return [name for _, _, name in sorted(found)]

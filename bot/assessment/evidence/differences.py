@@ -49,12 +49,16 @@ def differences(
         for items, graph in zip((old, new), graphs, strict=True)
     ]
     counts = [Counter(fact.key for fact in pool) for pool in pools]
+    # A call in each of two branches is made once.
+    paths = [_on_one_path(items) for items in (old, new)]
     # Work that moved into, or out of, a function that both sides have.
     excused_removed = _delegated(new, old, changed, graphs[1], vocabulary)
     excused_added = _delegated(old, new, changed, graphs[0], vocabulary)
     mentioned = [_mentioned(old), _mentioned(new)]
     excused_removed |= {("call", name) for name in mentioned[1]}
     excused_added |= {("call", name) for name in mentioned[0]}
+    excused_removed |= {("argument", text) for text in _renamed_values(pools[0], new)}
+    excused_added |= {("argument", text) for text in _renamed_values(pools[1], old)}
     highest: dict[tuple[str, str], int] = {}
     for fact in pools[0]:
         highest[fact.key] = max(highest.get(fact.key, 0), rank(fact.frequency))
@@ -69,6 +73,8 @@ def differences(
         elif rank(fact.frequency) > highest[fact.key] and fact.key not in excused_added:
             found.append(Difference("more often", fact))
             seen.add((fact.key, fact.path, fact.owner))
+        elif fact.kind == "call" and paths[1][fact.text] <= paths[0][fact.text]:
+            continue
         elif counts[1][fact.key] > counts[0][fact.key] and len(old) == len(new):
             found.append(Difference("repeated", fact))
             seen.add((fact.key, fact.path, fact.owner))
@@ -76,6 +82,7 @@ def differences(
         if (fact.key, fact.path, fact.owner) in seen:
             continue
         fewer = fact.kind in ("call", "except") and 0 < counts[1][fact.key] < counts[0][fact.key]
+        fewer = fewer and (fact.kind != "call" or paths[1][fact.text] < paths[0][fact.text])
         if fewer and len(old) == len(new):
             found.append(Difference("fewer", fact))
             seen.add((fact.key, fact.path, fact.owner))
@@ -136,3 +143,51 @@ def _mentioned(items: Iterable[Defined]) -> set[str]:
         for child in ast.walk(item.node)
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
     }
+
+
+def _renamed_values(pool: list[Fact], there: list[Defined]) -> set[str]:
+    """Arguments that the other side passes by a name: the same call and keyword, and the value still stands in it."""
+    values, keywords = set(), set()
+    for item in there:
+        for node in ast.walk(item.node):
+            if isinstance(node, ast.Constant):
+                values.add(repr(node.value))
+            elif isinstance(node, ast.Call):
+                keywords |= {
+                    (callee(node), word.arg) for word in node.keywords if not isinstance(word.value, ast.Constant)
+                }
+    found = set()
+    for fact in pool:
+        name, _, rest = fact.text.partition("(")
+        word, equals, value = rest.removesuffix(")").partition("=")
+        if fact.kind == "argument" and equals and (name, word) in keywords and value in values:
+            found.add(fact.text)
+    return found
+
+
+def _on_one_path(items: Iterable[Defined]) -> Counter[str]:
+    """Callee → how often it is called when every branch is taken that calls it most; loops count once."""
+    total: Counter[str] = Counter()
+    for item in items:
+        total.update(_path_calls([item.node]))
+    return total
+
+
+def _path_calls(nodes: Iterable[ast.AST]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for node in nodes:
+        if isinstance(node, ast.Call) and callee(node):
+            found[callee(node)] += 1
+        if isinstance(node, ast.If | ast.IfExp):
+            found += _path_calls([node.test])
+            branches = (node.body, node.orelse) if isinstance(node, ast.If) else ([node.body], [node.orelse])
+            found += _path_calls(branches[0]) | _path_calls(branches[1])
+        elif isinstance(node, ast.Match):
+            found += _path_calls([node.subject])
+            most: Counter[str] = Counter()
+            for case in node.cases:
+                most |= _path_calls(case.body)
+            found += most
+        else:
+            found += _path_calls(ast.iter_child_nodes(node))
+    return found

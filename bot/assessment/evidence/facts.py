@@ -20,7 +20,7 @@ from bot.config.schema import Frequency
 
 Kind = Literal["call", "argument", "condition", "compute", "raise", "except", "hold", "sort", "lock", "yield", "state"]
 _BLOCKING_ARGUMENTS = ("key", "reverse")
-_LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log"])
+LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log"])
 _HOLDERS = frozenset(["list", "tuple", "set", "dict", "frozenset"])
 _LOCKS = frozenset(["lock", "locked", "rlock", "mutex", "cond", "condition", "semaphore", "sem"])
 _OPPOSITE = {"is not": "is", "not in": "in", "!=": "=="}
@@ -108,6 +108,10 @@ class _Reader:
             yield "hold", f"all of {self._text(node.generators[0].iter)}", self._names(node.generators[0].iter)
         elif isinstance(node, ast.For | ast.AsyncFor):
             yield from self._gathers(node)
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.BinOp):
+            yield "compute", f"at [{self._text(node.slice)}]", self._names(node)
+        elif isinstance(node, ast.Delete):
+            yield "call", "del", ("del",)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             yield from self._assign(node)
 
@@ -118,7 +122,7 @@ class _Reader:
         # A local that holds a function says nothing about what is called.
         if isinstance(node.func, ast.Name) and name in self._local:
             name = "_"
-        if name in _LOGGERS and isinstance(node.func, ast.Attribute):
+        if name in LOGGERS and isinstance(node.func, ast.Attribute):
             for part in ast.walk(node):
                 self._silent.add(id(part))
             yield "call", name, (name,)
@@ -183,7 +187,7 @@ class _Reader:
     def _with(self, node: ast.With | ast.AsyncWith) -> Iterator[_Found]:
         for entry in node.items:
             text = self._text(entry.context_expr)
-            if _is_lock(entry.context_expr):
+            if is_lock(entry.context_expr):
                 yield "lock", f"with {text}", self._names(entry.context_expr)
                 for part in (p for child in node.body for p in ast.walk(child)):
                     if isinstance(part, ast.Call) and callee(part):
@@ -249,7 +253,7 @@ def _copy(node: ast.AST) -> ast.AST:
     return copied
 
 
-def _is_lock(node: ast.expr) -> bool:
+def is_lock(node: ast.expr) -> bool:
     """By a word of the name that is entered: `self._lock`, `cond`, `locks[name]`, but not `open(block_size=…)`."""
     while isinstance(node, ast.Subscript | ast.Call):
         node = node.value if isinstance(node, ast.Subscript) else node.func

@@ -1,84 +1,112 @@
-"""What others see of a definition: public names, parameters, defaults, fields, constants, the methods of actors."""
+"""What others see of a definition: public names, parameters, defaults, fields, the methods of actors."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
+from bot.assessment.callgraph import CallGraph
 from bot.assessment.definitions import Defined
-from bot.assessment.evidence.model import Evidence
+from bot.assessment.evidence.constants import CONSTANT_WEIGHT, altered_constant, is_number, is_text
+from bot.assessment.evidence.model import Evidence, interface_evidence
+from bot.assessment.evidence.uses import always_passed, called_in_package, used_inside
 from bot.assessment.vocabulary import Vocabulary
-from bot.config.schema import Frequency, Question
+from bot.config.schema import Question
 
-_CONSTANT_WEIGHT, _INTERFACE_WEIGHT = 30, 20
 _API = "public API that pipelines are written against"
 _PROTOCOL = "called from other processes: the actor protocol"
+_MESSAGE = "the shape of what coordinator and workers send each other"
 # Their parameters are the language's, not ours.
 _CALLED_BY_PYTHON = ("__exit__", "__aexit__", "__eq__", "__lt__", "__getattr__", "__setattr__", "__repr__")
 _CACHES = ("lru_cache", "cache", "cached_property")
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def altered(before: Defined, after: Defined, vocabulary: Vocabulary) -> Iterator[Evidence]:
-    """A definition that both sides have."""
+def altered(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
+    """A definition that both sides have; `graph` is the head's."""
     if before.kind != after.kind:
-        yield _evidence(after, f"{after.name} is another kind of thing", _API, ("design",))
-    elif isinstance(before.node, ast.FunctionDef | ast.AsyncFunctionDef) and isinstance(
-        after.node, ast.FunctionDef | ast.AsyncFunctionDef
-    ):
-        yield from _signature(before, before.node, after, after.node, vocabulary)
+        yield interface_evidence(after, f"{after.name} is another kind of thing", _API, ("design",))
+    elif isinstance(before.node, _Function) and isinstance(after.node, _Function):
+        yield from _defaults(before.node, after, after.node, graph, vocabulary)
+        yield from _parameters(before.node, after, after.node, graph, vocabulary)
+        yield from _decorators(before.node, after, after.node)
     elif after.kind == "class":
-        yield from _class(before, after, vocabulary)
+        if before.text != after.text:
+            what = f"bases or decorators of {after.name}"
+            yield interface_evidence(after, what, "what its instances are and hold", ("design",))
     elif after.kind == "constant":
-        yield from _constant(before, after, vocabulary)
+        yield from altered_constant(before, after, graph, vocabulary)
 
 
-def appeared(item: Defined, vocabulary: Vocabulary, side: str) -> Iterator[Evidence]:
-    """A definition that only one side has; `side` is "new" or "gone"."""
+def appeared(item: Defined, vocabulary: Vocabulary, messages: frozenset[str], side: str) -> Iterator[Evidence]:
+    """A definition that only one side has; `side` is "new" or "gone". `messages` are the classes actors exchange."""
     role = vocabulary.role(item.path)
     if item.kind == "function" and item.public and item.owner and vocabulary.actor(item.owner):
-        yield _evidence(item, f"{side} method {item.name}", _PROTOCOL, ("design",))
+        yield interface_evidence(item, f"{side} method {item.name}", _PROTOCOL, ("design",))
+    elif item.kind == "constant" and item.owner and isinstance(item.node, ast.AnnAssign):
+        if item.owner in messages:
+            yield interface_evidence(item, f"{side} field {item.name}", _MESSAGE, ("design",))
+        elif role.api and item.public and "ClassVar" not in item.text:
+            yield interface_evidence(item, f"{side} public field {item.name}", _API, ("design",))
     elif item.kind in ("function", "class") and item.public and role.api and not item.tail.startswith("__"):
-        yield _evidence(item, f"{side} public {item.kind} {item.name}", _API, ("design",))
+        yield interface_evidence(item, f"{side} public {item.kind} {item.name}", _API, ("design",))
     elif side == "gone" and item.kind == "function" and item.public and not item.tail.startswith("__"):
-        yield _evidence(item, f"{side} public function {item.name}", "others may call it", (*role.questions, "design"))
+        what = f"{side} public function {item.name}"
+        yield interface_evidence(item, what, "others may call it", (*role.questions, "design"))
 
 
-def _signature(
-    before: Defined,
-    old: ast.FunctionDef | ast.AsyncFunctionDef,
-    after: Defined,
-    new: ast.FunctionDef | ast.AsyncFunctionDef,
-    vocabulary: Vocabulary,
+def _defaults(
+    old: _Function, after: Defined, new: _Function, graph: CallGraph, vocabulary: Vocabulary
 ) -> Iterator[Evidence]:
     was, now = parameters(old.args), parameters(new.args)
+    role = vocabulary.role(after.path)
     for name, default in now.items():
-        if name in was and was[name] != default:
-            rule = vocabulary.name(name, text=_is_text(default))
-            if rule is not None and not rule.questions:
-                continue
-            role = vocabulary.role(after.path)
-            sized: tuple[Question, ...] = role.questions if _is_number(default) else ()
-            questions = rule.questions if rule else sized or (("design",) if after.public else ())
-            if questions:
-                what = f"default of {name} in {after.name}: {was[name] or 'none'} → {default or 'none'}"
-                yield _evidence(after, what, rule.why if rule else _API, questions, _CONSTANT_WEIGHT)
+        # A value that all had to give until now may be left out: whoever does so is in the diff.
+        if not was.get(name) or was[name] == default:
+            continue
+        if not role.api and always_passed(after, name, graph):
+            continue
+        rule = vocabulary.name(name, text=is_text(default))
+        if rule is None and (used := used_inside(name, after, graph, vocabulary)):
+            rule = used[1]
+        if rule is not None and not rule.questions:
+            continue
+        sized: tuple[Question, ...] = role.questions if is_number(default) else ()
+        questions = rule.questions if rule else sized or (("design",) if after.public else ())
+        if questions:
+            what = f"default of {name} in {after.name}: {was[name]} → {default or 'none'}"
+            yield interface_evidence(after, what, rule.why if rule else _API, questions, CONSTANT_WEIGHT)
+
+
+def _parameters(
+    old: _Function, after: Defined, new: _Function, graph: CallGraph, vocabulary: Vocabulary
+) -> Iterator[Evidence]:
+    was, now = parameters(old.args), parameters(new.args)
+    protocol = bool(after.owner) and vocabulary.actor(after.owner)
+    api = vocabulary.role(after.path).api
+    why = _PROTOCOL if protocol else _API if api else "called from outside its module"
     if was.keys() != now.keys() and after.public and after.tail not in _CALLED_BY_PYTHON:
-        changes = [f"+{name}" for name in now if name not in was] + [f"-{name}" for name in was if name not in now]
-        why = _PROTOCOL if after.owner and vocabulary.actor(after.owner) else _API
-        yield _evidence(after, f"parameters of {after.name}: {', '.join(changes)}", why, ("design",))
+        gone = [name for name in was if name not in now]
+        required = [name for name in now if name not in was and not now[name] and not name.startswith("*")]
+        # Inside the package the callers are in the diff, or they still fit.
+        if protocol or api or ((gone or required) and not called_in_package(after, graph)):
+            changes = [f"+{name}" for name in now if name not in was] + [f"-{name}" for name in gone]
+            yield interface_evidence(after, f"parameters of {after.name}: {', '.join(changes)}", why, ("design",))
     elif list(was) != list(now) and was.keys() == now.keys():
-        yield _evidence(after, f"order of parameters of {after.name}", _API, ("design",))
+        yield interface_evidence(after, f"order of parameters of {after.name}", why, ("design",))
     if type(old) is not type(new):
-        yield _evidence(
-            after, f"{after.name} became {'' if 'Async' in type(new).__name__ else 'not '}async", _API, ("design",)
-        )
-    decorators = [{ast.unparse(item) for item in node.decorator_list} for node in (old, new)]
-    for decorator in sorted(decorators[0] ^ decorators[1]):
+        became = f"{after.name} became {'' if isinstance(new, ast.AsyncFunctionDef) else 'not '}async"
+        yield interface_evidence(after, became, why, ("design",))
+
+
+def _decorators(old: _Function, after: Defined, new: _Function) -> Iterator[Evidence]:
+    sides = [{ast.unparse(item) for item in node.decorator_list} for node in (old, new)]
+    for decorator in sorted(sides[0] ^ sides[1]):
         cached = any(word in decorator for word in _CACHES)
         if cached or after.public:
             asked: tuple[Question, ...] = ("memory", "cpu") if cached else ("design",)
             why = "keeps results alive instead of computing them" if cached else _API
-            yield _evidence(after, f"decorator {decorator} of {after.name}", why, asked)
+            yield interface_evidence(after, f"decorator {decorator} of {after.name}", why, asked)
 
 
 def parameters(arguments: ast.arguments) -> dict[str, str]:
@@ -91,65 +119,3 @@ def parameters(arguments: ast.arguments) -> dict[str, str]:
         if arg is not None:
             found[star + arg.arg] = ""
     return found
-
-
-def _class(before: Defined, after: Defined, vocabulary: Vocabulary) -> Iterator[Evidence]:
-    if before.text != after.text:
-        yield _evidence(after, f"bases or decorators of {after.name}", "what its instances are and hold", ("design",))
-
-
-def _constant(before: Defined, after: Defined, vocabulary: Vocabulary) -> Iterator[Evidence]:
-    old, new = value_of(before.node), value_of(after.node)
-    if old == new:
-        if _is_field(before.node) != _is_field(after.node) and after.owner:
-            yield _evidence(
-                after, f"{after.name} is no longer the field it was", "changes what the constructor takes", ("design",)
-            )
-        return
-    rule = vocabulary.name(after.tail, text=_is_text(new))
-    what = f"{after.tail} {_short(old)} → {_short(new)}"
-    role = vocabulary.role(after.path)
-    if _errors(old) or _errors(new):
-        yield _evidence(after, what, "which errors are retried and which are fatal", ("design",), _CONSTANT_WEIGHT)
-    elif rule is not None:
-        if rule.questions:
-            yield _evidence(after, what, rule.why, rule.questions, _CONSTANT_WEIGHT)
-    elif _is_number(new) and role.questions:
-        yield _evidence(after, what, f"a number that {role.what} goes by", role.questions, _CONSTANT_WEIGHT)
-    elif after.tail == "__all__":
-        yield _evidence(after, "__all__ lists other names", _API, ("design",))
-    elif _is_text(new) and _is_text(old):
-        yield _evidence(after, what, "a text that other code may compare or store", ("design",), _CONSTANT_WEIGHT)
-
-
-def value_of(node: ast.stmt) -> str:
-    """The text of what is assigned."""
-    value = getattr(node, "value", None)
-    return ast.unparse(value) if isinstance(value, ast.AST) else ""
-
-
-def _is_field(node: ast.stmt) -> bool:
-    return isinstance(node, ast.AnnAssign)
-
-
-def _errors(text: str) -> bool:
-    return text.startswith("(") and ("Error" in text or "Exception" in text)
-
-
-def _is_number(text: str) -> bool:
-    return any(char.isdigit() for char in text) and not any(quote in text for quote in "'\"")
-
-
-def _is_text(text: str) -> bool:
-    return text[:1] in ("'", '"')
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _evidence(
-    item: Defined, what: str, why: str, questions: tuple[Question, ...], weight: int = _INTERFACE_WEIGHT
-) -> Evidence:
-    frequency: Frequency = "planning" if item.kind == "function" else "import"
-    return Evidence(item.path, item.line, what, why, frequency, tuple(dict.fromkeys(questions)), weight)

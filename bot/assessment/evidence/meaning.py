@@ -95,6 +95,10 @@ def _hold(difference: Difference, vocabulary: Vocabulary) -> _Judged:
         return None
     if any(vocabulary.loop(name) == "import" for name in fact.names) and not hot(fact, RECORD):
         return None
+    # What a mapping holds is in memory already.
+    mapping = any(f".{view}()" in fact.text for view in ("items", "keys", "values"))
+    if mapping and not hot(fact, CHUNK) and not named(fact.names, vocabulary):
+        return None
     return ("memory",), "holds what was streamed or viewed before"
 
 
@@ -134,6 +138,8 @@ def _expression(difference: Difference, vocabulary: Vocabulary) -> _Judged:
     fact = difference.fact
     if fact.kind == "state":
         return _by_place(fact, vocabulary) if hot(fact, CHUNK) else None
+    if fact.kind == "compute" and vocabulary.rule(fact.owner):
+        return ("design",), "a rule of stages, plans or retries"
     if rule := named(fact.names, vocabulary):
         sized = fact.kind == "compute" or any(sign in fact.text for sign in (" < ", " > ", " <= ", " >= ", " % "))
         if sized and rule.questions and hot(fact, rank("planning")):

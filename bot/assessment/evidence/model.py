@@ -6,6 +6,7 @@ from posixpath import basename
 
 import msgspec
 
+from bot.assessment.definitions import Defined
 from bot.assessment.vocabulary import SAID, rank
 from bot.config.schema import Frequency, Question
 
@@ -31,3 +32,14 @@ class Evidence(msgspec.Struct, frozen=True):
     def order(self) -> tuple[int, int]:
         """For sorting: the heaviest and most frequent first."""
         return -self.weight, -rank(self.frequency)
+
+
+INTERFACE_WEIGHT = 20
+
+
+def interface_evidence(
+    item: Defined, what: str, why: str, questions: tuple[Question, ...], weight: int = INTERFACE_WEIGHT
+) -> Evidence:
+    """Evidence about a definition as a whole: it counts when it is called at planning or read at import."""
+    frequency: Frequency = "planning" if item.kind == "function" else "import"
+    return Evidence(item.path, item.line, what, why, frequency, tuple(dict.fromkeys(questions)), weight)
