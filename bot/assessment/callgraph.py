@@ -125,6 +125,11 @@ class CallGraph:
         mark = f"'{name}'"
         return [item for item in self.functions if mark in item.text]
 
+    def mentions(self, name: str) -> list[Defined]:
+        """Every definition of the package that reads a name, as a callback too, class bodies and constants included."""
+        mark = f"'{name}'"
+        return [item for item in self._known if mark in item.text and item.tail != name]
+
     def calls(self, name: str) -> list[ast.Call]:
         """Every call of that name in the package, module level and class bodies included."""
         mark = f"'{name}'"

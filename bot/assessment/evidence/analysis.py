@@ -19,7 +19,7 @@ from bot.assessment.evidence.order import reordered
 from bot.assessment.evidence.pointed import Edit, edits_in_place
 from bot.assessment.evidence.uses import messages
 from bot.assessment.vocabulary import Vocabulary, rank
-from bot.config.schema import Frequency
+from bot.config.schema import Frequency, Question
 
 
 def analyse(changed: Changed, base: Side, head: Side, vocabulary: Vocabulary) -> dict[str, list[Evidence]]:
@@ -87,7 +87,10 @@ def _edit(edit: Edit, item: Defined, frequency: Frequency, vocabulary: Vocabular
         if " " in text.strip("'\"") and text[:1] in ("'", '"'):
             return None
     if rule is not None and rule.questions:
-        return Evidence(item.path, edit.line, what, rule.why, frequency, rule.questions, 15)
+        # Another call or name in a rule is another rule, whatever it is called on.
+        further: tuple[Question, ...] = ("design",) if vocabulary.rule(item.name) and edit.old.isidentifier() else ()
+        questions = tuple(dict.fromkeys((*rule.questions, *further)))
+        return Evidence(item.path, edit.line, what, rule.why, frequency, questions, 15)
     if rule is not None:
         return None
     if role.questions and rank(frequency) >= rank("shard"):

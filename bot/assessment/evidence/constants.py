@@ -35,7 +35,7 @@ def altered_constant(before: Defined, after: Defined, graph: CallGraph, vocabula
             used = "" if place == after.tail else f", used as {place}"
             yield interface_evidence(after, what + used, rule.why, rule.questions, CONSTANT_WEIGHT)
     elif is_number(new) and role.questions:
-        yield interface_evidence(after, what, f"a number that {role.what} goes by", role.questions, CONSTANT_WEIGHT)
+        yield interface_evidence(after, what, f"tunes {role.what}", role.questions, CONSTANT_WEIGHT)
     elif after.tail == "__all__":
         yield interface_evidence(after, "__all__ lists other names", _API, ("design",))
     elif is_text(new) and is_text(old):
@@ -44,13 +44,13 @@ def altered_constant(before: Defined, after: Defined, graph: CallGraph, vocabula
 
 
 def _told(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> tuple[str, NameRule] | None:
-    """By the constant's own name, by the keyword its changed part is given to, by what it is used as."""
+    """By the keyword its changed part is given to, by the constant's own name, by what it is used as."""
     new = value_of(after.node)
-    if (rule := vocabulary.name(after.tail, text=is_text(new))) is not None:
-        return after.tail, rule
     for keyword in _changed_keywords(before.node, after.node):
         if (rule := vocabulary.name(keyword)) is not None:
             return keyword, rule
+    if (rule := vocabulary.name(after.tail, text=is_text(new))) is not None:
+        return after.tail, rule
     if is_number(new) and (used := use_of(after.tail, graph, vocabulary)):
         return used
     return _built_with(after, graph, vocabulary)

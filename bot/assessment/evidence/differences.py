@@ -22,6 +22,7 @@ from bot.assessment.vocabulary import Vocabulary, rank
 Side = Literal["added", "removed", "more often", "repeated", "fewer"]
 
 
+_WHOLE = frozenset(["read_bytes", "write_bytes", "read_text", "write_text"])
 _ATTRIBUTE = re.compile(r"\b_(?:\.\w+)+")
 
 
@@ -102,10 +103,22 @@ def _unmatched(found: list[Difference]) -> list[Difference]:
     for new in ends[1]:
         for old in ends[0]:
             alike = old.fact.kind == new.fact.kind and _bare(old.fact.text) == _bare(new.fact.text)
-            if id(old) not in gone and alike and old.fact.owner != new.fact.owner:
+            alike = (alike and old.fact.owner != new.fact.owner) or _same_file(old.fact, new.fact)
+            if id(old) not in gone and alike:
                 gone |= {id(old), id(new)}
                 break
     return [item for item in found if id(item) not in gone]
+
+
+def _same_file(old: Fact, new: Fact) -> bool:
+    """A small file opened and read or written whole, then by the path's own method, or the other way round."""
+    if old.kind != "call" or new.kind != "call" or old.owner != new.owner:
+        return False
+    return any(one in _WHOLE and other.startswith("open") for one, other in _both(old.text, new.text))
+
+
+def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (one, other), (other, one)
 
 
 def _bare(text: str) -> str:

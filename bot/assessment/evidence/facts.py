@@ -105,7 +105,7 @@ class _Reader:
         elif isinstance(node, ast.YieldFrom):
             yield "yield", "yield from", ()
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp):
-            yield "hold", f"all of {self._text(node.generators[0].iter)}", self._names(node.generators[0].iter)
+            yield "hold", f"all of {self._over(node.generators[0].iter)}", self._names(node.generators[0].iter)
         elif isinstance(node, ast.For | ast.AsyncFor):
             yield from self._gathers(node)
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.BinOp):
@@ -130,6 +130,9 @@ class _Reader:
         if name in _HOLDERS and node.args and not isinstance(node.args[0], ast.List | ast.Tuple | ast.Dict):
             yield "hold", f"all of {self._over(node.args[0])}", self._names(node.args[0])
             return
+        if name == "join" and len(node.args) == 1 and not _number(node.args[0]):
+            # Of texts or paths, not of threads.
+            return
         if name == "sorted" and node.args:
             yield "hold", f"all of {self._over(node.args[0])}", self._names(node.args[0])
         yield "call", name, (name,)
@@ -148,7 +151,12 @@ class _Reader:
                 yield "argument", f"{name}(#{index}={ast.unparse(value)})", (name, *_identifiers(value))
 
     def _over(self, node: ast.expr) -> str:
-        return self._text(node.generators[0].iter) if isinstance(node, ast.GeneratorExp) else self._text(node)
+        if isinstance(node, ast.GeneratorExp):
+            node = node.generators[0].iter
+        # Counting what is gone through holds nothing of it.
+        while isinstance(node, ast.Call) and callee(node) == "enumerate" and node.args:
+            node = node.args[0]
+        return self._text(node)
 
     def _test(self, test: ast.expr) -> Iterator[_Found]:
         if isinstance(test, ast.BoolOp):
@@ -156,8 +164,19 @@ class _Reader:
                 yield from self._test(part)
         elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             yield from self._test(test.operand)
+        elif asked := self._asked(test):
+            yield "condition", asked, self._names(test)
         elif not isinstance(test, ast.Constant):
             yield "condition", _either_way(test, self._text(test)), self._names(test)
+
+    def _asked(self, test: ast.expr) -> str:
+        """`fs.exists(path)` and `StoragePath(path).exists()` ask the same."""
+        if not isinstance(test, ast.Call) or not isinstance(test.func, ast.Attribute) or test.keywords:
+            return ""
+        receiver = test.func.value
+        given = [*test.args, *(receiver.args if isinstance(receiver, ast.Call) else [receiver])]
+        known = all(isinstance(part, ast.Name) and part.id in self._local for part in given)
+        return f"{test.func.attr}()" if known else ""
 
     def _compute(self, node: ast.BinOp | ast.UnaryOp) -> Iterator[_Found]:
         if isinstance(node, ast.UnaryOp):
@@ -200,7 +219,7 @@ class _Reader:
         for child in node.body:
             call = child.value if isinstance(child, ast.Expr) else None
             if isinstance(call, ast.Call) and callee(call) in ("append", "add", "extend"):
-                yield "hold", f"all of {self._text(node.iter)}", self._names(node.iter)
+                yield "hold", f"all of {self._over(node.iter)}", self._names(node.iter)
                 return
 
     def _assign(self, node: ast.Assign | ast.AnnAssign) -> Iterator[_Found]:

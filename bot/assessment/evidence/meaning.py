@@ -113,7 +113,11 @@ def _sort(difference: Difference, vocabulary: Vocabulary) -> _Judged:
 def _lock(difference: Difference, vocabulary: Vocabulary) -> _Judged:
     if " under " in difference.fact.text:
         rule = vocabulary.call(difference.fact.names[0])
-        return (("cpu",), "longer or shorter under a lock") if rule and rule.questions else None
+        judged = _by_call(rule, difference.fact) if rule else None
+        return (("cpu",), "longer or shorter under a lock") if judged else None
+    # Who reads a consistent state now and then waits for nobody long; who no longer locks may read half a state.
+    if difference.side == "added" and not hot(difference.fact, SHARD):
+        return None
     return ("cpu",), "lock contention"
 
 
@@ -146,6 +150,9 @@ def _expression(difference: Difference, vocabulary: Vocabulary) -> _Judged:
             return rule.questions, rule.why
         if not rule.questions:
             return None
+    # Counting from one, or from zero.
+    if fact.text in ("_ + 1", "_ - 1") and not hot(fact, RECORD):
+        return None
     return _by_place(fact, vocabulary)
 
 

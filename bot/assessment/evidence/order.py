@@ -24,14 +24,15 @@ def reordered(before: Defined, after: Defined, graph: CallGraph, vocabulary: Voc
     """Nothing where an effect is new or gone: that is told by the facts."""
     if after.kind != "function":
         return
-    sides = [_settled(_effects(item, vocabulary)) for item in (before, after)]
+    strict = vocabulary.rule(after.name) or bool(after.owner and after.public and vocabulary.actor(after.owner))
+    sides = [_settled(_effects(item, strict, vocabulary)) for item in (before, after)]
     old, new = ([text for text, _, _ in side] for side in sides)
     if old == new or sorted(old) != sorted(new):
         return
     moved = [sides[1][place] for place in _moved(old, new) if sides[1][place][0] != _EXIT]
     if not moved:
         return
-    judged = _judged(after, [name for _, name, _ in moved], graph, vocabulary)
+    judged = _judged(after, [name for _, name, _ in moved], strict, graph, vocabulary)
     if judged is not None:
         questions, why = judged
         names = ", ".join(dict.fromkeys(name for _, name, _ in moved))
@@ -40,12 +41,12 @@ def reordered(before: Defined, after: Defined, graph: CallGraph, vocabulary: Voc
 
 
 def _judged(
-    item: Defined, names: list[str], graph: CallGraph, vocabulary: Vocabulary
+    item: Defined, names: list[str], strict: bool, graph: CallGraph, vocabulary: Vocabulary
 ) -> tuple[tuple[Question, ...], str] | None:
     rules = [rule for name in names if (rule := vocabulary.call(name)) is not None]
     if any(rule.questions == ("design",) for rule in rules):
         return ("design",), _PROTOCOL
-    if vocabulary.rule(item.name) or (item.owner and item.public and vocabulary.actor(item.owner)):
+    if strict:
         return ("design",), _RULE
     role = vocabulary.role(item.path)
     if role.questions and rank(graph.frequency(item)) >= rank("shard"):
@@ -53,14 +54,20 @@ def _judged(
     return None
 
 
-def _effects(item: Defined, vocabulary: Vocabulary) -> list[Effect]:
-    """Calls that may do something, states that are set, and ways out, in the order of the text."""
+def _effects(item: Defined, strict: bool, vocabulary: Vocabulary) -> list[Effect]:
+    """Calls that do something, states that are set, and ways out, in the order of the text.
+
+    A call whose result is used is taken for a computation, unless it is one of the protocol or the order is `strict`.
+    """
     found: list[tuple[int, int, Effect]] = []
+    discarded = {id(node.value) for node in ast.walk(item.node) if isinstance(node, ast.Expr)}
     for node in ast.walk(item.node):
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         if isinstance(node, ast.Call):
             name = callee(node)
-            if name and name not in LOGGERS and not vocabulary.cheap(name) and not name[0].isupper():
+            rule = vocabulary.call(name)
+            telling = strict or id(node) in discarded or (rule is not None and rule.questions == ("design",))
+            if name and telling and name not in LOGGERS and not vocabulary.cheap(name) and not name[0].isupper():
                 # An inner call is made before the outer one; ends tell them apart.
                 where = (node.end_lineno or line, node.end_col_offset or column)
                 found.append((*where, (f"call {name}", name, line)))

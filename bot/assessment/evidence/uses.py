@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from bot.assessment.callgraph import CallGraph, callee
 from bot.assessment.definitions import Defined
+from bot.assessment.evidence.facts import LOGGERS
 from bot.assessment.vocabulary import Vocabulary
 from bot.config.schema import NameRule
 
@@ -54,6 +55,8 @@ def _upwards(node: ast.AST, above: dict[ast.AST, ast.AST], reader: Defined, grap
         if isinstance(parent, ast.keyword):
             yield parent.arg or ""
         elif isinstance(parent, ast.Call) and child in parent.args:
+            if callee(parent) in LOGGERS:
+                yield "log"
             yield from _parameter(parent, parent.args.index(child), graph)
             if callee(parent) not in ("int", "float", "max", "min", "round", "abs"):
                 return
@@ -88,8 +91,8 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def called_in_package(item: Defined, graph: CallGraph) -> bool:
-    """Does the package itself call the function or build the class?"""
-    return bool(graph.calls(_called_as(item)))
+    """Does the package itself call the function or build the class, or hand it on?"""
+    return bool(graph.mentions(_called_as(item)))
 
 
 def always_passed(item: Defined, parameter: str, graph: CallGraph) -> bool:
