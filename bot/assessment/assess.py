@@ -5,6 +5,7 @@ The decision is the gate's own: all trivial → skip; any other yes → 3; else 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from posixpath import basename
 
@@ -22,7 +23,7 @@ from bot.assessment.triviality.proof import prove
 from bot.assessment.vocabulary import Vocabulary
 from bot.config.schema import Modules, Scope
 
-MOST_EVIDENCE = 12
+MOST_EVIDENCE, MOST_EXPORTS = 12, 4
 
 
 def assess(
@@ -139,6 +140,7 @@ def _of_python(
         readable = [change.path for change in changes if change.path not in broken]
         changed = changed_definitions(readable, base, head)
         evidence = analyse(changed, base, head, vocabulary)
+        told = {path: of_definitions(path, changed) for path in readable}
     except (RecursionError, MemoryError):
         return {change.path: _doubt("nested too deeply to read") for change in changes}
     answers: dict[str, FileAnswers] = {}
@@ -150,7 +152,7 @@ def _of_python(
         found = [*evidence.get(path, []), *_exports(change)]
         moved = f"moved from {change.old_path}; " if change.status == "renamed" and change.old_path else ""
         kind = {"added": "new file; ", "deleted": "deleted file; "}.get(change.status, moved)
-        answers[path] = _yes(found, kind + of_definitions(changed.of(path)), kind)
+        answers[path] = _yes(found, kind + told[path], kind)
         weights[path] = max((item.weight for item in found), default=0)
     return answers
 
@@ -159,11 +161,17 @@ def _exports(change: FileChange) -> list[Evidence]:
     """What `__init__.py` imports is what users import."""
     if basename(change.path) != "__init__.py" or change.status != "modified":
         return []
-    gone, new = imported(change.base) - imported(change.head), imported(change.head) - imported(change.base)
+    sides = [imported(side) - sys.stdlib_module_names for side in (change.base, change.head)]
+    gone, new = sides[0] - sides[1], sides[1] - sides[0]
     if not gone and not new:
         return []
-    names = ", ".join([f"+{name}" for name in sorted(new)] + [f"-{name}" for name in sorted(gone)])
-    return [Evidence(change.path, 0, f"exports {names}", "the public API", "import", ("design",), 20)]
+    told = [f"{verb} {_few(names)}" for verb, names in (("exports", new), ("no longer exports", gone)) if names]
+    return [Evidence(change.path, 0, " and ".join(told), "what users import", "import", ("design",), 20)]
+
+
+def _few(names: frozenset[str]) -> str:
+    shown = sorted(names)[:MOST_EXPORTS]
+    return ", ".join(shown) + (f" and {len(names) - len(shown)} more" if len(names) > len(shown) else "")
 
 
 def _yes(evidence: list[Evidence], refactor: str, kind: str = "") -> FileAnswers:

@@ -1,14 +1,22 @@
-"""One line a file, as a reviewer would write it."""
+"""One line a file, as a reviewer would write it: the weightiest effect, or how the code was rearranged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from posixpath import basename
 
+from bot.assessment.callgraph import callee
+from bot.assessment.changes import Changed
 from bot.assessment.definitions import Defined
+from bot.assessment.evidence.constants import value_of
+from bot.assessment.evidence.facts import LOGGERS, copied
 from bot.assessment.evidence.model import Evidence
 
-MOST_NAMES = 4
-_VERBS = ("changes", "adds", "removes", "moves", "moves in", "moves out")
+MOST_NAMES, MOST_PARTS = 3, 4
+NOTHING_MORE = "no hot path, size or rule changes"
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_Pair = tuple[Defined, Defined]
 
 
 def of_evidence(evidence: Sequence[Evidence]) -> str:
@@ -18,14 +26,137 @@ def of_evidence(evidence: Sequence[Evidence]) -> str:
     return f"{first.what}: {first.why}{more}"
 
 
-def of_definitions(told: Sequence[tuple[str, Defined]]) -> str:
-    """Such as "changes Writer.flush; adds _encode: the same calls, conditions and values"."""
-    parts = []
-    for verb in _VERBS:
-        names = list(dict.fromkeys(item.name for said, item in told if said == verb))
-        if names:
-            more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-            parts.append(f"{verb} {', '.join(names[:MOST_NAMES])}{more}")
+def of_definitions(path: str, changed: Changed) -> str:
+    """Such as "extracts _route from ScatterWriter.write; no hot path, size or rule changes"."""
+    altered = [pair for pair in changed.altered if pair[1].path == path]
+    parts = list(dict.fromkeys([*_moves(path, changed), *_rearranged(path, changed, altered)]))
     if not parts:
-        return "imports only"
-    return "; ".join(parts) + "; nothing that runs often, sizes a buffer or sets a rule differs"
+        return "changes imports only"
+    more = [f"{len(parts) - MOST_PARTS} more changes"] if len(parts) > MOST_PARTS else []
+    return "; ".join([*parts[:MOST_PARTS], *more, NOTHING_MORE])
+
+
+def _moves(path: str, changed: Changed) -> Iterator[str]:
+    """Renames, and code that came from or went to another place."""
+    pairs = [pair for pair in changed.moved if path in (pair[0].path, pair[1].path)]
+    whole = {new.name for _, new in pairs if new.kind == "class"}
+    pairs = [pair for pair in pairs if pair[1].owner not in whole]
+    for old, new in pairs:
+        if old.path == new.path == path:
+            yield f"renames {old.name} to {new.name}" if old.tail != new.tail else f"moves {old.name} to {new.name}"
+    into = [(old, new) for old, new in pairs if new.path == path != old.path]
+    out = [(old, new) for old, new in pairs if old.path == path != new.path]
+    for others, verb, found in (
+        ({old.path for old, _ in into}, "moves in", [new for _, new in into]),
+        ({new.path for _, new in out}, "moves out", [old for old, _ in out]),
+    ):
+        if found:
+            where = "from" if verb == "moves in" else "to"
+            yield f"{verb} {_listed(found)} {where} {', '.join(sorted(map(basename, others))[:2])}"
+
+
+def _rearranged(path: str, changed: Changed, altered: list[_Pair]) -> Iterator[str]:
+    added = _without_members([item for item in changed.added if item.path == path])
+    removed = _without_members([item for item in changed.removed if item.path == path])
+    explained: set[str] = set()
+    for verb, way, items, side in (("extracts", "from", added, 1), ("inlines", "into", removed, 0)):
+        for item in list(items):
+            users = [pair[1] for pair in altered if _calls(pair[side], item) and not _calls(pair[1 - side], item)]
+            if item.kind == "function" and users:
+                yield f"{verb} {item.name} {way} {_listed(users)}"
+                items.remove(item)
+                explained |= {user.name for user in users}
+    ways: dict[tuple[str, str], list[Defined]] = {}
+    for before, after in altered:
+        if after.name not in explained and not _only_renames(before, after, changed):
+            ways.setdefault(_way(before, after), []).append(after)
+    for (said, further), found in ways.items():
+        yield f"{said}{_listed(found)}{further}"
+    for verb, items in (("adds", added), ("removes", removed)):
+        if items:
+            yield f"{verb} {_listed(items)}"
+
+
+def _way(before: Defined, after: Defined) -> tuple[str, str]:
+    """How one definition was changed: what is said before its name, and after it."""
+    if after.kind == "constant":
+        old, new = value_of(before.node), value_of(after.node)
+        return ("", f" {_short(old)} → {_short(new)}") if old != new else ("changes the annotation of ", "")
+    if after.kind != "function":
+        return "changes ", ""
+    if _spoken(before) == _spoken(after):
+        return "changes log lines or error texts of ", ""
+    if _bodies(before) == _bodies(after):
+        return "changes the signature of ", ""
+    if _without_literals(before) == _without_literals(after):
+        return "names literals in ", ""
+    loops, comprehensions = (
+        [sum(isinstance(node, kinds) for node in ast.walk(item.node)) for item in (before, after)]
+        for kinds in ((ast.For, ast.AsyncFor), _COMPREHENSIONS)
+    )
+    if loops[1] < loops[0] and comprehensions[1] > comprehensions[0]:
+        return "rewrites a loop of ", " as a comprehension"
+    return "reworks ", ""
+
+
+class _Quiet(ast.NodeTransformer):
+    """Takes away what is only said: log calls and the arguments of raised errors."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        call = node.value
+        logged = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and callee(call) in LOGGERS
+        return ast.Pass() if logged else node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        return ast.Raise(node.exc.func if isinstance(node.exc, ast.Call) else node.exc, None)
+
+
+class _Nameless(ast.NodeTransformer):
+    """Literals, names and attributes look alike."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.Name("_")
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name("_") if node.id.isupper() else ast.Name(node.id)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        return ast.Name("_") if node.attr.isupper() else self.generic_visit(node)
+
+
+def _spoken(item: Defined) -> str:
+    return ast.dump(_Quiet().visit(copied(item.node)))
+
+
+def _without_literals(item: Defined) -> str:
+    return ast.dump(_Nameless().visit(copied(item.node)))
+
+
+def _bodies(item: Defined) -> list[str]:
+    return [ast.dump(node) for node in getattr(item.node, "body", [])]
+
+
+def _calls(caller: Defined, item: Defined) -> bool:
+    return f"'{item.tail}'" in caller.text and caller.name != item.name
+
+
+def _only_renames(before: Defined, after: Defined, changed: Changed) -> bool:
+    text = before.text
+    for old, new in changed.moved:
+        text = text.replace(f"'{old.tail}'", f"'{new.tail}'")
+    return text == after.text
+
+
+def _without_members(items: list[Defined]) -> list[Defined]:
+    classes = {item.name for item in items if item.kind == "class"}
+    return [item for item in items if item.owner not in classes]
+
+
+def _listed(items: Iterable[Defined]) -> str:
+    names = list(dict.fromkeys(item.name for item in items))
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -56,7 +56,7 @@ def test_the_rationale_names_the_file_with_the_highest_prior() -> None:
     head = CODE.replace(b"return rows", b"return list(rows)")
     result = of(changed("counters.py", head), changed("readers.py", head), changed("spill.py", head))
     assert result.rationale == (
-        "spill.py: new materialised all of _ in scatter: holds what was streamed or viewed before (memory), "
+        "spill.py: scatter now holds all of rows: what was streamed or viewed is held at once (memory), "
         "and 2 more files"
     )
 
@@ -66,7 +66,7 @@ def test_many_changed_names_are_cut_short() -> None:
     result = of(changed("stats.py", base.replace(b"None", b"()"), base))
     assert (result.max_gate, result.rationale) == (
         "1",
-        "stats.py: changes f0, f1, f2, f3 and 5 more; nothing that runs often, sizes a buffer or sets a rule differs",
+        "stats.py: reworks f0, f1, f2 and 6 more; no hot path, size or rule changes",
     )
 
 
@@ -77,10 +77,8 @@ def test_new_deleted_and_binary_files_say_so() -> None:
         FileChange(f"{ROOT}/native.so", "modified", None, b"\0", b"\0\0"),
     )
     assert {path.rsplit("/")[-1]: answers.summary for path, answers in result.per_file.items()} == {
-        "new.py": "new file; moves in CHUNK_SIZE, scatter, Writer, Writer.flush; "
-        "nothing that runs often, sizes a buffer or sets a rule differs",
-        "old.py": "deleted file; moves out CHUNK_SIZE, scatter, Writer, Writer.flush; "
-        "nothing that runs often, sizes a buffer or sets a rule differs",
+        "new.py": "new file; moves in CHUNK_SIZE, scatter, Writer from old.py; no hot path, size or rule changes",
+        "old.py": "deleted file; moves out CHUNK_SIZE, scatter, Writer to new.py; no hot path, size or rule changes",
         "native.so": "binary in the base",
     }
     assert result.max_gate == "3"

@@ -81,7 +81,7 @@ def _pointed(before: Defined, after: Defined, graph: CallGraph, vocabulary: Voca
 
 
 def _edit(edit: Edit, item: Defined, frequency: Frequency, vocabulary: Vocabulary) -> Evidence | None:
-    what = f"{edit.old} → {edit.new} in {item.name}: {edit.statement}"
+    what = f"{item.name}: {edit.old} → {edit.new} in {edit.statement}"
     role, rule = vocabulary.role(item.path), named(edit.names, vocabulary)
     for text in (edit.old, edit.new):
         if " " in text.strip("'\"") and text[:1] in ("'", '"'):

@@ -13,6 +13,8 @@ from bot.assessment.vocabulary import Vocabulary, rank
 from bot.config.schema import NameRule
 
 CONSTANT_WEIGHT = 30
+_LONG = 40
+_WRAPPERS = ("default_factory", "default")
 _API = "public API that pipelines are written against"
 
 
@@ -25,6 +27,8 @@ def altered_constant(before: Defined, after: Defined, graph: CallGraph, vocabula
             yield interface_evidence(after, what, "changes what the constructor takes", ("design",))
         return
     what = f"{after.tail} {_short(old)} → {_short(new)}"
+    if len(old) > _LONG and (changes := _changed_keywords(before.node, after.node)):
+        what = f"{after.tail}: " + ", ".join(f"{name} {was} → {now}" for name, was, now in changes[:3])
     role = vocabulary.role(after.path)
     if _errors(old) or _errors(new):
         why = "which errors are retried and which are fatal"
@@ -46,7 +50,7 @@ def altered_constant(before: Defined, after: Defined, graph: CallGraph, vocabula
 def _told(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> tuple[str, NameRule] | None:
     """By the keyword its changed part is given to, by the constant's own name, by what it is used as."""
     new = value_of(after.node)
-    for keyword in _changed_keywords(before.node, after.node):
+    for keyword, _, _ in _changed_keywords(before.node, after.node):
         if (rule := vocabulary.name(keyword)) is not None:
             return keyword, rule
     if (rule := vocabulary.name(after.tail, text=is_text(new))) is not None:
@@ -65,15 +69,17 @@ def _built_with(after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> tup
     return None
 
 
-def _changed_keywords(before: ast.AST, after: ast.AST) -> Iterator[str]:
+def _changed_keywords(before: ast.AST, after: ast.AST) -> list[tuple[str, str, str]]:
     """`ram` where `Resources(cpu=1, ram="1g")` became `Resources(cpu=1, ram="4g")`."""
     sides = [
-        {word.arg: ast.dump(word.value) for word in ast.walk(node) if isinstance(word, ast.keyword) and word.arg}
+        {word.arg: ast.unparse(word.value) for word in ast.walk(node) if isinstance(word, ast.keyword) and word.arg}
         for node in (before, after)
     ]
-    for name in sorted(sides[0].keys() | sides[1].keys()):
-        if sides[0].get(name) != sides[1].get(name) and name != "default_factory":
-            yield name
+    return [
+        (name, sides[0].get(name, "none"), sides[1].get(name, "none"))
+        for name in sorted(sides[0].keys() | sides[1].keys())
+        if sides[0].get(name) != sides[1].get(name) and name not in _WRAPPERS
+    ]
 
 
 def value_of(node: ast.stmt) -> str:
@@ -101,4 +107,4 @@ def is_text(text: str) -> bool:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
+    return text if len(text) <= _LONG else text[: _LONG - 3] + "..."

@@ -22,12 +22,13 @@ Kind = Literal["call", "argument", "condition", "compute", "raise", "except", "h
 _BLOCKING_ARGUMENTS = ("key", "reverse")
 LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log"])
 _HOLDERS = frozenset(["list", "tuple", "set", "dict", "frozenset"])
+_SETTINGS = frozenset(["kwargs", "options", "config", "settings", "attributes", "labels", "headers", "env", "params"])
 _LOCKS = frozenset(["lock", "locked", "rlock", "mutex", "cond", "condition", "semaphore", "sem"])
 _OPPOSITE = {"is not": "is", "not in": "in", "!=": "=="}
 
 
 class Fact(msgspec.Struct, frozen=True):
-    """`text` is what is compared; `names` are the identifiers in it that may mean something."""
+    """`text` is what is compared, `shown` the same with its own locals; `names` may mean something."""
 
     kind: Kind
     text: str
@@ -36,6 +37,7 @@ class Fact(msgspec.Struct, frozen=True):
     frequency: Frequency
     path: str
     owner: str
+    shown: str
 
     @property
     def key(self) -> tuple[str, str]:
@@ -50,7 +52,7 @@ def facts_of(item: Defined, frequency: Frequency, vocabulary: Vocabulary) -> lis
     for node, often in visit(item.node, frequency, vocabulary):
         for kind, text, names in reader.read(node):
             line = getattr(node, "lineno", item.line)
-            found.append(Fact(kind, text, names, line, often, item.path, item.name))
+            found.append(Fact(kind, text, names, line, often, item.path, item.name, reader.shown(text)))
     return found
 
 
@@ -76,6 +78,7 @@ class _Reader:
         self._item = item
         self._silent: set[int] = set()
         self._assigned_once = _single_assignments(item.node)
+        self._said: list[tuple[str, str]] = []
 
     def read(self, node: ast.AST) -> Iterator[_Found]:
         if id(node) in self._silent:
@@ -136,6 +139,8 @@ class _Reader:
         if name == "sorted" and node.args:
             yield "hold", f"all of {self._over(node.args[0])}", self._names(node.args[0])
         yield "call", name, (name,)
+        if name == "sorted" and node.args and _settings(node.args[0]):
+            return
         if name in ("sorted", "sort", "merge", "groupby", "nsmallest", "nlargest", "min", "max"):
             order = [
                 f"{word.arg}={self._text(word.value)}" for word in node.keywords if word.arg in _BLOCKING_ARGUMENTS
@@ -233,7 +238,19 @@ class _Reader:
                 yield "state", f"{self._text(target)} = {self._text(value)}", self._names(target)
 
     def _text(self, node: ast.AST) -> str:
-        return ast.unparse(_Anonymous(self._local).visit(_copy(node)))
+        text = ast.unparse(_Anonymous(self._local).visit(copied(node)))
+        self._said.append((text, ast.unparse(node)))
+        return text
+
+    def shown(self, text: str) -> str:
+        """A text that was just read, with the names that stand in the source."""
+        done, rest = "", text
+        for anonymous, original in self._said:
+            before, found, after = rest.partition(anonymous)
+            if found:
+                done, rest = done + before + original, after
+        self._said.clear()
+        return done + rest
 
     def _names(self, node: ast.AST) -> tuple[str, ...]:
         """Identifiers of an expression, and of what its locals were computed from in this definition."""
@@ -258,18 +275,24 @@ class _Anonymous(ast.NodeTransformer):
         return ast.arg("_")
 
 
-def _copy(node: ast.AST) -> ast.AST:
-    copied = type(node)()
+def copied(node: ast.AST) -> ast.AST:
+    """A tree of its own, to be changed."""
+    twin = type(node)()
     for name, value in ast.iter_fields(node):
         if isinstance(value, list):
-            value = [_copy(item) if isinstance(item, ast.AST) else item for item in value]
+            value = [copied(item) if isinstance(item, ast.AST) else item for item in value]
         elif isinstance(value, ast.AST):
-            value = _copy(value)
-        setattr(copied, name, value)
+            value = copied(value)
+        setattr(twin, name, value)
     for name in ("lineno", "col_offset"):
         if hasattr(node, name):
-            setattr(copied, name, getattr(node, name))
-    return copied
+            setattr(twin, name, getattr(node, name))
+    return twin
+
+
+def _settings(node: ast.expr) -> bool:
+    """Is this a view of keyword arguments or of another handful of settings?"""
+    return any(not _SETTINGS.isdisjoint(words_of(name)) for name in _identifiers(node))
 
 
 def is_lock(node: ast.expr) -> bool:

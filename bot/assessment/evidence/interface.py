@@ -25,7 +25,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def altered(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
     """A definition that both sides have; `graph` is the head's."""
     if before.kind != after.kind:
-        yield interface_evidence(after, f"{after.name} is another kind of thing", _API, ("design",))
+        yield interface_evidence(after, f"{after.name} is now a {after.kind}", _API, ("design",))
     elif isinstance(before.node, _Function) and isinstance(after.node, _Function):
         yield from _defaults(before.node, after, after.node, graph, vocabulary)
         yield from _parameters(before.node, after, after.node, graph, vocabulary)

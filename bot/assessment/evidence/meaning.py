@@ -10,12 +10,26 @@ from bot.assessment.evidence.model import Evidence
 from bot.assessment.vocabulary import Vocabulary, rank
 from bot.config.schema import CallRule, NameRule, Question
 
+# Kind → what the head does with the fact.
+_DOES = {
+    "call": "calls {}",
+    "argument": "passes {}",
+    "condition": "asks {}",
+    "compute": "computes {}",
+    "hold": "holds {}",
+    "sort": "orders by {}",
+    "lock": "locks: {}",
+    "except": "catches {}",
+    "raise": "raises {}",
+    "yield": "has {}",
+    "state": "sets {}",
+}
 _VERB = {
-    "added": "new",
-    "removed": "gone:",
-    "more often": "now more often:",
-    "repeated": "once more:",
-    "fewer": "once less:",
+    "added": "now {}",
+    "removed": "no longer {}",
+    "more often": "more often {}",
+    "repeated": "once more {}",
+    "fewer": "once less {}",
 }
 
 
@@ -43,10 +57,9 @@ def meaning(difference: Difference, vocabulary: Vocabulary) -> Evidence | None:
 def said(difference: Difference) -> str:
     """The difference in a few words."""
     fact = difference.fact
-    text = fact.text if len(fact.text) <= 70 else fact.text[:67] + "..."
-    noun = {"call": f"call of {text}", "hold": f"materialised {text}", "condition": f"condition {text}"}
-    noun |= {"compute": f"computation {text}", "state": f"state {text}", "yield": f"{text}", "lock": f"lock: {text}"}
-    return f"{_VERB[difference.side]} {noun.get(fact.kind, text)} in {fact.owner}"
+    text = fact.shown.removeprefix("except ").removeprefix("raise ")
+    text = text if len(text) <= 70 else text[:67] + "..."
+    return f"{fact.owner} {_VERB[difference.side].format(_DOES[fact.kind].format(text))}"
 
 
 _Judged = tuple[tuple[Question, ...], str] | None
@@ -99,7 +112,7 @@ def _hold(difference: Difference, vocabulary: Vocabulary) -> _Judged:
     mapping = any(f".{view}()" in fact.text for view in ("items", "keys", "values"))
     if mapping and not hot(fact, CHUNK) and not named(fact.names, vocabulary):
         return None
-    return ("memory",), "holds what was streamed or viewed before"
+    return ("memory",), "what was streamed or viewed is held at once"
 
 
 def _sort(difference: Difference, vocabulary: Vocabulary) -> _Judged:

@@ -56,6 +56,8 @@ def _walk(before: object, after: object, statement: ast.AST, found: list[Edit]) 
                 found.append(_edit(ast.unparse(before), ast.unparse(after), statement))
                 return True
             return False
+        if isinstance(after, ast.ExceptHandler):
+            statement = after
         if isinstance(after, ast.stmt) and not isinstance(after, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             statement = after
         if isinstance(after, ast.Raise) or (isinstance(after, ast.Call) and callee(after) in _LOGGERS):
@@ -82,9 +84,15 @@ def _negated(one: ast.AST, other: ast.AST) -> bool:
 
 
 def _edit(old: str, new: str, statement: ast.AST) -> Edit:
-    head = statement
+    head: ast.AST = statement
+    prefix = ""
     if isinstance(statement, ast.If | ast.While):
         head = statement.test
+    elif isinstance(statement, ast.ExceptHandler):
+        head, prefix = statement.type or statement, "except "
+    elif isinstance(statement, ast.With | ast.AsyncWith):
+        head, prefix = ast.Tuple([entry.context_expr for entry in statement.items], ast.Load()), "with "
+        ast.copy_location(head, statement)
     elif isinstance(statement, ast.For | ast.AsyncFor):
         head = statement.iter
     names = tuple(
@@ -94,5 +102,9 @@ def _edit(old: str, new: str, statement: ast.AST) -> Edit:
             if isinstance(child, ast.Name | ast.Attribute)
         )
     )
-    text = "" if isinstance(head, ast.FunctionDef | ast.AsyncFunctionDef) else ast.unparse(head).split("\n", 1)[0][:80]
+    text = (
+        ""
+        if isinstance(head, ast.FunctionDef | ast.AsyncFunctionDef)
+        else (prefix + ast.unparse(head)).split("\n", 1)[0][:80]
+    )
     return Edit(old[:40], new[:40], getattr(head, "lineno", 0), names, text)

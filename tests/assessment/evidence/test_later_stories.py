@@ -116,7 +116,7 @@ Edits = list[tuple[str, str, str]]
         pytest.param(
             [("context.py", "            except NON_RETRYABLE:\n                raise\n", "")],
             "design",
-            "except",
+            "no longer catches NON_RETRYABLE",
             id="everything retried",
         ),
         pytest.param(
@@ -208,8 +208,8 @@ def test_an_effect_of_later_months_is_gate_3(edits: Edits, question: str, said: 
                     "writers.py",
                     '    if path.endswith(".gz"):\n        with fs.open(path, "wb", block_size=_BLOCK, '
                     'compression="gzip") as f:\n            yield f\n    elif path.endswith(".xz"):\n        '
-                    'with fs.open(path, "wb", block_size=_BLOCK, compression="xz") as f:\n            yield f\n    else:\n'
-                    '        with fs.open(path, "wb", block_size=_BLOCK) as f:\n            yield f\n',
+                    'with fs.open(path, "wb", block_size=_BLOCK, compression="xz") as f:\n            yield f\n'
+                    '    else:\n        with fs.open(path, "wb", block_size=_BLOCK) as f:\n            yield f\n',
                     '    kind = {".gz": "gzip", ".xz": "xz"}.get(os.path.splitext(path)[1])\n    with fs.open(path, '
                     '"wb", block_size=_BLOCK, compression=kind) as f:\n        yield f\n',
                 )
