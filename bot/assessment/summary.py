@@ -11,6 +11,7 @@ from bot.assessment.changes import Changed
 from bot.assessment.definitions import Defined
 from bot.assessment.evidence.constants import value_of
 from bot.assessment.evidence.facts import LOGGERS, copied
+from bot.assessment.evidence.interface import parameters
 from bot.assessment.evidence.model import Evidence
 
 MOST_NAMES, MOST_PARTS = 3, 4
@@ -87,7 +88,7 @@ def _way(before: Defined, after: Defined) -> tuple[str, str]:
     if _spoken(before) == _spoken(after):
         return "changes log lines or error texts of ", ""
     if _bodies(before) == _bodies(after):
-        return "changes the signature of ", ""
+        return ("changes annotations of " if _called_alike(before, after) else "changes the signature of "), ""
     if _without_literals(before) == _without_literals(after):
         return "names literals in ", ""
     loops, comprehensions = (
@@ -134,6 +135,12 @@ def _without_literals(item: Defined) -> str:
 
 def _bodies(item: Defined) -> list[str]:
     return [ast.dump(node) for node in getattr(item.node, "body", [])]
+
+
+def _called_alike(before: Defined, after: Defined) -> bool:
+    sides = [item.node for item in (before, after)]
+    taken = [parameters(node.args) for node in sides if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return len(taken) == len(sides) and list(taken[0].items()) == list(taken[1].items())
 
 
 def _calls(caller: Defined, item: Defined) -> bool:

@@ -36,7 +36,7 @@ def altered_constant(before: Defined, after: Defined, graph: CallGraph, vocabula
     elif told := _told(before, after, graph, vocabulary):
         place, rule = told
         if rule.questions:
-            used = "" if place == after.tail else f", used as {place}"
+            used = "" if place == after.tail or place in what else f", used as {place}"
             yield interface_evidence(after, what + used, rule.why, rule.questions, CONSTANT_WEIGHT)
     elif is_number(new) and role.questions:
         yield interface_evidence(after, what, f"tunes {role.what}", role.questions, CONSTANT_WEIGHT)

@@ -136,11 +136,11 @@ class _Reader:
         if name == "join" and len(node.args) == 1 and not _number(node.args[0]):
             # Of texts or paths, not of threads.
             return
+        if name == "sorted" and node.args and _settings(node.args[0]):
+            return
         if name == "sorted" and node.args:
             yield "hold", f"all of {self._over(node.args[0])}", self._names(node.args[0])
         yield "call", name, (name,)
-        if name == "sorted" and node.args and _settings(node.args[0]):
-            return
         if name in ("sorted", "sort", "merge", "groupby", "nsmallest", "nlargest", "min", "max"):
             order = [
                 f"{word.arg}={self._text(word.value)}" for word in node.keywords if word.arg in _BLOCKING_ARGUMENTS
