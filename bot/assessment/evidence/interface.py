@@ -31,7 +31,7 @@ def altered(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocab
         yield from _parameters(before.node, after, after.node, graph, vocabulary)
         yield from _decorators(before.node, after, after.node)
     elif after.kind == "class":
-        if before.text != after.text:
+        if _head(before.node) != _head(after.node):
             what = f"bases or decorators of {after.name}"
             yield interface_evidence(after, what, "what its instances are and hold", ("design",))
     elif after.kind == "constant":
@@ -100,13 +100,26 @@ def _parameters(
 
 
 def _decorators(old: _Function, after: Defined, new: _Function) -> Iterator[Evidence]:
-    sides = [{ast.unparse(item) for item in node.decorator_list} for node in (old, new)]
+    sides = [set(_decorated(node)) for node in (old, new)]
     for decorator in sorted(sides[0] ^ sides[1]):
         cached = any(word in decorator for word in _CACHES)
         if cached or after.public:
             asked: tuple[Question, ...] = ("memory", "cpu") if cached else ("design",)
             why = "keeps results alive instead of computing them" if cached else _API
             yield interface_evidence(after, f"decorator {decorator} of {after.name}", why, asked)
+
+
+def _head(node: ast.stmt) -> list[str]:
+    """Bases, keywords and decorators of a class."""
+    if not isinstance(node, ast.ClassDef):
+        return []
+    return [ast.unparse(part) for part in (*node.bases, *node.keywords)] + _decorated(node)
+
+
+def _decorated(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[str]:
+    """Without the type parameters that reading a newer grammar leaves among the decorators: they are for checkers."""
+    texts = [ast.unparse(item) for item in node.decorator_list]
+    return [text for text in texts if not text.startswith("type parameters[")]
 
 
 def parameters(arguments: ast.arguments) -> dict[str, str]:
