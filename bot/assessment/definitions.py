@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
-
-import msgspec
 
 from bot.assessment.triviality.source import Definition, dump, parse, without_docstrings
 
@@ -18,15 +18,24 @@ MODULE_LEVEL = "module level"
 Kind = Literal["function", "class", "constant", "statement"]
 
 
-class Defined(msgspec.Struct, frozen=True, eq=False):
-    """One definition. `node` of a class is its head alone (bases, decorators): its members stand by themselves."""
+@dataclass(frozen=True, eq=False)
+class Defined:
+    """One definition. `node` of a class is its head alone (bases, decorators): its members stand by themselves.
+
+    `written` are the statements that define it: more than one where a name is defined again.
+    """
 
     path: str
     name: str
     kind: Kind
     node: ast.stmt
-    text: str
+    written: tuple[ast.stmt, ...]
     line: int
+
+    @cached_property
+    def text(self) -> str:
+        """What it does, comparable. Made when asked for: of most of a package nobody asks it."""
+        return "".join(map(dump, self.written))
 
     @property
     def owner(self) -> str:
@@ -56,7 +65,7 @@ def definitions(path: str, source: bytes) -> dict[str, Defined]:
         before = found.get(item.name)
         if before is not None:
             node = item.node if item.kind != "statement" else _together(before.node, item.node)
-            item = Defined(path, item.name, item.kind, node, before.text + item.text, before.line)
+            item = Defined(path, item.name, item.kind, node, before.written + item.written, before.line)
         found[item.name] = item
     return found
 
@@ -74,15 +83,15 @@ def _members(path: str, body: list[ast.stmt], prefix: str) -> Iterator[Defined]:
             continue
         if isinstance(node, ast.ClassDef):
             head = ast.copy_location(ast.ClassDef(node.name, node.bases, node.keywords, [], node.decorator_list), node)
-            yield Defined(path, prefix + node.name, "class", head, dump(head), node.lineno)
+            yield Defined(path, prefix + node.name, "class", head, (head,), node.lineno)
             yield from _members(path, node.body, f"{prefix}{node.name}.")
         elif isinstance(node, Definition):
-            yield Defined(path, prefix + node.name, "function", node, dump(node), node.lineno)
+            yield Defined(path, prefix + node.name, "function", node, (node,), node.lineno)
         elif names := _assigned(node):
             for name in names:
-                yield Defined(path, prefix + name, "constant", node, dump(node), node.lineno)
+                yield Defined(path, prefix + name, "constant", node, (node,), node.lineno)
         else:
-            yield Defined(path, prefix + MODULE_LEVEL, "statement", node, dump(node), node.lineno)
+            yield Defined(path, prefix + MODULE_LEVEL, "statement", node, (node,), node.lineno)
 
 
 def _assigned(node: ast.stmt) -> list[str]:

@@ -42,7 +42,6 @@ class _Stripper:
             isinstance(one, ast.ImportFrom) and one.module == "__future__" and one.names[0].name == "annotations"
             for one in side.tree.body
         )
-        self._special = special_hints(pair.around)
         self._bound = module_bindings(side.tree)
         self._tree = side.tree
 
@@ -119,7 +118,9 @@ class _Stripper:
         if not self._lazy or not self._plain_class(owner) or owner not in self._tree.body:
             return False
         text = ast.unparse(node.annotation)
-        if self._special is None or any(word in text for word in self._special):
+        # Asked of the whole package, which is read only for the rare change of a class's field.
+        special = special_hints(self._pair.around)
+        if special is None or any(word in text for word in special):
             return False
         if not self._pair.around.known:
             # Elsewhere somebody may read fields as a schema; no schema can be made of a callable's signature.

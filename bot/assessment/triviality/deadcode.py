@@ -26,21 +26,34 @@ _WORD = re.compile(r"\w+")
 
 
 def _drop_dead(pair: Pair) -> bool:
-    around = pair.around
+    around, bound = pair.around, module_bindings(pair.head.tree)
+    gone = [one for one in pair.base.touched if (name := _private_definition(one)) and name not in bound]
+    classes = [one for one in pair.base.touched if isinstance(one, ast.ClassDef) and _lost(one, bound)]
+    # Only now: the question to the whole package is a long one.
+    if not (gone or classes) or not _in_plain_sight(around):
+        return False
+    dropped = [_drop_members(one, pair) for one in classes]
+    for statement in gone:
+        if not _written(_private_definition(statement) or "", around, {dump(statement)}):
+            pair.base.drop(statement)
+            dropped.append(True)
+    return any(dropped)
+
+
+def _in_plain_sight(around: Surroundings) -> bool:
+    """Is every way to reach a name in this package one that can be read?"""
     if not around.known or around.facts is None or any(facts.guesses for facts in around.facts):
         return False
-    if around.mentions(_DYNAMIC):
-        return False
-    dropped = False
-    for statement in list(pair.base.touched):
-        if isinstance(statement, ast.ClassDef):
-            dropped |= _drop_members(statement, pair)
-            continue
-        name = _private_definition(statement)
-        if name and name not in module_bindings(pair.head.tree) and not _written(name, around, {dump(statement)}):
-            pair.base.drop(statement)
-            dropped = True
-    return dropped
+    return not around.mentions(_DYNAMIC)
+
+
+def _lost(before: ast.ClassDef, bound: dict[str, ast.stmt]) -> list[ast.stmt]:
+    """Members of a class that its later self does not have."""
+    after = bound.get(before.name)
+    if not isinstance(after, ast.ClassDef):
+        return []
+    left = {name for one in after.body for name in _members(one)}
+    return [one for one in before.body if len(_members(one)) == 1 and not left & set(_members(one))]
 
 
 def _private_definition(statement: ast.stmt) -> str | None:
@@ -74,12 +87,9 @@ def _written(name: str, around: Surroundings, removed: set[str]) -> bool:
 
 def _drop_members(before: ast.ClassDef, pair: Pair) -> bool:
     """Members that the class has lost. Its other members are compared as ever."""
-    after = module_bindings(pair.head.tree).get(before.name)
+    bound = module_bindings(pair.head.tree)
+    after, lost = bound.get(before.name), _lost(before, bound)
     if not isinstance(after, ast.ClassDef) or _exported(before.name, pair.around):
-        return False
-    left = {name for one in after.body for name in _members(one)}
-    lost = [one for one in before.body if len(_members(one)) == 1 and not left & set(_members(one))]
-    if not lost:
         return False
     names = {_members(one)[0] for one in lost}
     if any(name.startswith("__") for name in names):

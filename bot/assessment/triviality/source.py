@@ -92,9 +92,14 @@ def has_docstring(node: ast.AST) -> bool:
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
     """Remove every docstring in place. A body left empty becomes `pass`, which it is equal to."""
-    for node in ast.walk(tree):
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
         if has_docstring(node) and isinstance(node, ast.Module | Definition):
             del node.body[0]
             if not node.body and not isinstance(node, ast.Module):
                 node.body.append(ast.Pass())
+        # Definitions stand in statements alone: no expression needs to be entered.
+        for block in (*bodies(node), getattr(node, "handlers", ()), getattr(node, "cases", ())):
+            waiting += block
     return tree
