@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bot.assessment.model import FileChange
-from bot.checkout.repository import MAX_FILE, printable
+from bot.checkout.paths import MAX_FILE, printable
 
 PIECE = 2**20  # bytes compared at a time
 

@@ -12,12 +12,12 @@ import msgspec
 
 from bot.assessment.model import FileChange, Status
 from bot.checkout.git import Finished, call, failure, succeed
+from bot.checkout.paths import MAX_FILE, printable
 from bot.faults import Fault
 
 SHA = re.compile(r"[0-9a-f]{40}")
 REGULAR = (b"100644", b"100755")
 ABSENT = b"000000"
-MAX_FILE = 2 * 2**20  # bytes; no source file of the gated package comes near, larger ones are answered unread
 MAX_FILES_READ = 64 * 2**20  # bytes in all, so that one diff cannot fill the memory
 _STATUS: dict[bytes, Status] = {b"A": "added", b"D": "deleted", b"M": "modified", b"R": "renamed"}
 
@@ -37,11 +37,6 @@ class _Raw(msgspec.Struct, frozen=True):
     status: Status
     old: bytes | None
     path: bytes
-
-
-def printable(path: bytes) -> str:
-    """A path as text that JSON can carry: bytes that are not UTF-8 appear as \\xNN."""
-    return path.decode("utf-8", "backslashreplace")
 
 
 def every_path(path: str) -> bool:
