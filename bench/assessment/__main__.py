@@ -1,6 +1,7 @@
 """`python -m bench.assessment materialise LABELS.json --materialised DIR`, then `score` with the same arguments.
 
-`score` exits with 1 when it is not good enough: no false skip and at least 97 % acceptable gates.
+`score` exits with 1 when it is not good enough: no false skip and at least 97 % acceptable gates. `speed [--wheel FILE]`
+says what a small and a very large change cost.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from bench.assessment.labels import changes_of, package_of, read_cases
 from bench.assessment.materialise import materialise
 from bench.assessment.score import Scored, report, timed
+from bench.assessment.speed import report as speed_report
 from bot.assessment.assess import assess
 from bot.config.load import builtin_config
 
@@ -30,7 +32,12 @@ def main() -> int:
     score.add_argument("--part", choices=["tune", "held"], help="only the cases of that part")
     score.add_argument("--alone", action="store_true", help="show the changed files only, not the package around them")
     score.add_argument("--verbose", action="store_true")
+    speed = commands.add_parser("speed", help="measure a small and a very large change")
+    speed.add_argument("--wheel", type=Path, help="a wheel or a folder of the package; else one is downloaded")
     arguments = parser.parse_args()
+    if arguments.command == "speed":
+        print("\n".join(speed_report(arguments.wheel)))
+        return 0
     config, scored = builtin_config(), []
     cases = read_cases(arguments.labels)
     if arguments.command == "materialise":

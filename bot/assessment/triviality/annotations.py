@@ -58,7 +58,7 @@ class _Stripper:
             self._module_level(node)
 
     def _function(self, node: Function, owner: ast.AST | None) -> None:
-        if not plain_decorators(node) or (isinstance(owner, ast.ClassDef) and not self._plain_class(owner)):
+        if not plain_decorators(node, self._tree) or (isinstance(owner, ast.ClassDef) and not self._plain_class(owner)):
             return
         arguments = node.args
         for argument in [
@@ -111,7 +111,7 @@ class _Stripper:
         self.taken.append(ast.dump(hint) if hint is not None else "")
 
     def _plain_class(self, owner: ast.ClassDef) -> bool:
-        return plain_decorators(owner) and plain_bases(owner, self._tree)
+        return plain_decorators(owner, self._tree) and plain_bases(owner, self._tree)
 
     def _field_is_inert(self, node: ast.AnnAssign, owner: ast.ClassDef) -> bool:
         """The name stays a field; what the hint says may differ where only people and type checkers read it."""

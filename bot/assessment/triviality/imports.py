@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from bot.assessment.triviality.facts import facts_of
 from bot.assessment.triviality.names import bound_here, module_bindings
@@ -125,13 +126,21 @@ def _drop_unused(pair: Pair) -> bool:
             alias = statement.names[0]
             name = alias.asname or alias.name.partition(".")[0]
             removed = side is pair.base and ast.dump(statement) not in other
-            if removed and (reached is None or name in reached):
+            if removed and (reached is None or name in reached or _loads_for_others(statement, pair.around)):
                 continue
             if not _used(name, side.tree):
                 mine.append(name)
                 side.drop(statement)
         taken.append(mine)
     return taken[0] != taken[1]
+
+
+def _loads_for_others(statement: ast.Import | ast.ImportFrom, around: Surroundings) -> bool:
+    """`import concurrent.futures` also makes `concurrent.futures` work wherever only `concurrent` is imported."""
+    alias = statement.names[0].name
+    path = alias if isinstance(statement, ast.Import) else f"{statement.module}.{alias}"
+    steps = set(pairwise(path.split(".")))
+    return around.facts is None or any(steps & facts.asked for facts in around.facts)
 
 
 def _used(name: str, tree: ast.Module) -> bool:

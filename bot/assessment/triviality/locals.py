@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from bot.assessment.triviality.pair import Pair, Side
 from bot.assessment.triviality.rule import Rule, on_each_side
 from bot.assessment.triviality.scopes import Resolver
@@ -9,16 +11,15 @@ from bot.assessment.triviality.scopes import Resolver
 # Whoever can read a local variable by its name. One such word anywhere in the file, and names stay as they are.
 _READERS = (
     *("locals", "vars(", "eval(", "exec(", "dir(", "globals", "_getframe", "currentframe", "f_locals", "inspect.stack"),
-    *("duckdb", "numexpr", "tb_frame", "co_varnames", "import *", "SQLContext", ".sql("),
+    *("duckdb", "numexpr", "tb_frame", "__code__", "co_varnames", "import *", "SQLContext", ".sql("),
 )
-# A data frame's query reads locals by name; in a package that never speaks of pandas, nothing is a data frame.
+# A data frame's query reads a local where its text says `@name`.
 _FRAME_QUERY = (".query(",)
-_FRAMES = ("pandas",)
 
 
 def _number_locals(side: Side, pair: Pair) -> list[str]:
-    framed = not pair.around.known or pair.around.mentions(_FRAMES)
-    if pair.mentions(_READERS) or (framed and pair.mentions(_FRAME_QUERY)):
+    framed = pair.mentions(_FRAME_QUERY) and any(_names_a_local(each.tree) for each in pair.sides)
+    if framed or pair.mentions(_READERS):
         return []
     taken = []
     for number, statement in enumerate(side.touched):
@@ -36,6 +37,11 @@ def _number_locals(side: Side, pair: Pair) -> list[str]:
                 taken.append(f"{number}.{depth}.{renamed} {name}")
                 renamed += 1
     return taken
+
+
+def _names_a_local(tree: ast.Module) -> bool:
+    texts = (one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    return any("@" in text for text in texts)
 
 
 LOCAL_NAMES = Rule(

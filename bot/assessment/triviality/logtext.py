@@ -12,11 +12,15 @@ from bot.assessment.triviality.source import is_text
 
 LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception"})
 _FIELD = re.compile(r"%(?:%|(?:\([^)]*\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa])")
+# A filter or handler that looks into the words of a record.
+_TEXT_READERS = ("getMessage", "record.msg", "record.message", "assertLogs", "caplog")
 # A message is words. Text of this many characters and more is data, and printing it costs something.
 MOST_CHARACTERS = 2000
 
 
 def _blank_texts(side: Side, pair: Pair) -> list[str]:
+    if pair.mentions(_TEXT_READERS) or pair.around.mentions(_TEXT_READERS):
+        return []
     taken = []
     for node in side.walk():
         if isinstance(node, ast.Call) and _logs(node, side):

@@ -20,7 +20,7 @@ from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORT
 from bot.assessment.triviality.locals import LOCAL_NAMES
 from bot.assessment.triviality.logtext import LOG_TEXT
 from bot.assessment.triviality.pair import Pair, Side, align, surroundings
-from bot.assessment.triviality.source import UNPARSABLE, parse
+from bot.assessment.triviality.source import UNPARSABLE, compiles, parse
 from bot.assessment.triviality.strings import STRING_JOINS
 
 # In this order: what is later may rely on what is earlier, such as a message without pieces or a module without hints.
@@ -39,6 +39,8 @@ FORMATTING = "formatting and comments"
 NOTHING_KNOWN = PackageView({}, {})
 # A program that reads its own source text sees comments and formatting.
 SOURCE_READERS = ("getsource", "linecache", "co_firstlineno", "f_lineno", "tb_lineno", "co_lnotab", "findsource")
+# Elsewhere in the package such a reader may look at this file too.
+SOURCE_READERS_IN_PACKAGE = ("getsource", "findsource", "co_firstlineno", "co_code")
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -97,8 +99,8 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
             return Proof(False, f"the {side} does not parse: {type(error).__name__}")
     around = surroundings(path, base, head, package or NOTHING_KNOWN)
     pair = Pair(Side(trees[0], base), Side(trees[1], head), around)
-    if pair.mentions(SOURCE_READERS):
-        return Proof(False, "the module reads source text or line numbers, so even its formatting counts")
+    if pair.mentions(SOURCE_READERS) or around.mentions(SOURCE_READERS_IN_PACKAGE):
+        return Proof(False, "source text or line numbers are read at run time, so even formatting counts")
     align(pair)
     applied = []
     if any(is_pure(statement) for side in pair.sides for statement in side.touched):
@@ -114,6 +116,9 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
                 break
     if not pair.equal():
         return Proof(False, "the syntax trees differ")
+    # What parses may still be refused as a whole, such as a `__future__` import that is no longer the first.
+    if not compiles(head):
+        return Proof(False, "the head parses and does not compile")
     if not applied:
         return Proof(True, "equal syntax trees without comments and formatting", (FORMATTING,))
     return Proof(True, f"equal syntax trees apart from {', '.join(applied)}", tuple(applied))

@@ -66,12 +66,16 @@ _ORIGINS = {
 }
 
 
-def plain_decorators(node: Definition) -> bool:
+def plain_decorators(node: Definition, tree: ast.Module) -> bool:
     """Only decorators of the standard library that never look at hints (data classes: see `special_hints`)."""
+    bound = module_bindings(tree)
     for decorator in node.decorator_list:
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
         text = ast.unparse(function)
-        if text not in _PLAIN_DECORATORS and not text.endswith((".setter", ".deleter")):
+        if text in (f"{node.name}.setter", f"{node.name}.getter", f"{node.name}.deleter"):
+            continue
+        head = text.partition(".")[0]
+        if text not in _PLAIN_DECORATORS or not _genuine(head, bound.get(head)):
             return False
     return True
 
@@ -83,7 +87,7 @@ def plain_bases(node: ast.ClassDef, tree: ast.Module) -> bool:
         text = ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
         found = bound.get(text)
         if isinstance(found, ast.ClassDef) and found is not node:
-            if not (plain_decorators(found) and plain_bases(found, tree)):
+            if not (plain_decorators(found, tree) and plain_bases(found, tree)):
                 return False
         elif text not in _PLAIN_BASES or not _genuine(text, found):
             return False
@@ -93,8 +97,12 @@ def plain_bases(node: ast.ClassDef, tree: ast.Module) -> bool:
 def _genuine(name: str, found: ast.stmt | None) -> bool:
     """A name that comes from where its meaning is known, and not from another module under the same name."""
     if name not in _ORIGINS:
-        return not isinstance(found, ast.ImportFrom) or str(found.module).startswith("collections")
-    return isinstance(found, ast.ImportFrom) and found.module in {_ORIGINS[name], "typing_extensions"}
+        if isinstance(found, ast.Import):
+            return all(alias.asname is None for alias in found.names)
+        return found is None or (isinstance(found, ast.ImportFrom) and str(found.module).startswith("collections"))
+    if not isinstance(found, ast.ImportFrom) or found.module not in {_ORIGINS[name], "typing_extensions"}:
+        return False
+    return any(alias.name == name and alias.asname in (None, name) for alias in found.names)
 
 
 def special_hints(around: Surroundings) -> set[str] | None:

@@ -35,6 +35,18 @@ def parse(source: bytes) -> ast.Module:
             return parse_newer(source)
 
 
+def compiles(source: bytes) -> bool:
+    """Is it a whole program? Some of what parses is none: a late `__future__` import, a stray `return`."""
+    try:
+        tree = parse(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(tree, "head", "exec", dont_inherit=True)
+    except UNPARSABLE:
+        return False
+    return True
+
+
 @lru_cache(maxsize=128)
 def parsed(source: bytes) -> ast.Module | None:
     """A tree to read and never to change; None where it does not parse. Kept, because every file of a diff asks."""
