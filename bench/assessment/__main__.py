@@ -1,7 +1,7 @@
 """`python -m bench.assessment materialise LABELS.json --materialised DIR`, then `score` with the same arguments.
 
-`score` exits with 1 when it is not good enough: no false skip and at least 97 % acceptable gates. `speed [--wheel FILE]`
-says what a small and a very large change cost.
+`score` exits with 1 when it is not good enough: no false skip and at least 97 % acceptable gates. `speed`
+(`--wheel FILE`) says what a small and a very large change cost.
 """
 
 from __future__ import annotations

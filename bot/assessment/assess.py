@@ -140,7 +140,8 @@ def _of_python(
         readable = [change.path for change in changes if change.path not in broken]
         changed = changed_definitions(readable, base, head)
         evidence = analyse(changed, base, head, vocabulary)
-        told = {path: of_definitions(path, changed) for path in readable}
+        # Only a file without evidence is told by its definitions.
+        told = {path: of_definitions(path, changed) for path in readable if not evidence.get(path)}
     except (RecursionError, MemoryError):
         return {change.path: _doubt("nested too deeply to read") for change in changes}
     answers: dict[str, FileAnswers] = {}
@@ -152,7 +153,7 @@ def _of_python(
         found = [*evidence.get(path, []), *_exports(change)]
         moved = f"moved from {change.old_path}; " if change.status == "renamed" and change.old_path else ""
         kind = {"added": "new file; ", "deleted": "deleted file; "}.get(change.status, moved)
-        answers[path] = _yes(found, kind + told[path], kind)
+        answers[path] = _yes(found, kind + told.get(path, ""), kind)
         weights[path] = max((item.weight for item in found), default=0)
     return answers
 
