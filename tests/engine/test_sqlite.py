@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from bot.engine.desk import Round
 from bot.engine.port import CannotStart, Delivery, StoreError
+from bot.engine.runner import STORE_RETRY
 from bot.engine.sqlite import SqliteEngine
 from bot.engine.sqlite.database import Database
-from bot.engine.sqlite.desk import Round
-from bot.engine.sqlite.inbox import store
-from bot.engine.sqlite.runner import STORE_RETRY
-from bot.engine.sqlite.transaction import Tx
+from bot.engine.tables.inbox import store
+from bot.engine.transaction import Tx
 from tests.engine.clock import START, ManualClock
 from tests.engine.script import Act, Do, Noted, Script, delivery
 from tests.engine.shells import sqlite_shell
@@ -219,7 +219,7 @@ class Hearing(logging.Handler):
 
 async def test_an_outcome_outlasts_a_full_disk(tmp_path: Path) -> None:
     hearing = Hearing("the store cannot write")
-    logger = logging.getLogger("bot.engine.sqlite.runner")
+    logger = logging.getLogger("bot.engine.runner")
     logger.addHandler(hearing)
     try:
         async with playing(sqlite_shell(tmp_path)) as stage:
@@ -227,10 +227,10 @@ async def test_an_outcome_outlasts_a_full_disk(tmp_path: Path) -> None:
             stage.hands.says["x"] = "x" * 100_000
             await stage.engine.advance("a", Do("placed", effects=(Act("x"),)), cause="test")
             await held.reached.wait()
-            await free_pages(stage.engine._database, 4)  # type: ignore[attr-defined]
+            await free_pages(stage.engine._store, 4)  # type: ignore[attr-defined]
             held.go.set()
             await hearing.heard.wait()
-            await free_pages(stage.engine._database, 1000)  # type: ignore[attr-defined]
+            await free_pages(stage.engine._store, 1000)  # type: ignore[attr-defined]
             stage.clock.advance(STORE_RETRY)
             await stage.engine.idle()
             assert stage.hands.performed == ["x"]
@@ -244,7 +244,7 @@ async def test_an_effect_revoked_between_its_claim_and_its_start_is_not_performe
 ) -> None:
     async with playing(sqlite_shell(tmp_path)) as stage:
         await stage.engine.idle()
-        database: Database = stage.engine._database  # type: ignore[attr-defined]
+        database: Database = stage.engine._store  # type: ignore[attr-defined]
         write = database.write
 
         async def revoke_behind_the_claim(work: Callable[[Tx], object], *, rouses: bool = True) -> object:
@@ -263,7 +263,7 @@ async def test_an_effect_revoked_between_its_claim_and_its_start_is_not_performe
 
 async def test_a_fault_of_the_store_ends_the_run_and_whoever_waits_for_rest(tmp_path: Path) -> None:
     async with sqlite_shell(tmp_path)(Script(), policies(Hands()), LANES, ManualClock()) as engine:
-        await engine._database.close()  # type: ignore[attr-defined]
+        await engine._store.close()  # type: ignore[attr-defined]
         with pytest.raises(StoreError, match="closed"):
             await engine.run()
         with pytest.raises(StoreError, match="closed"):

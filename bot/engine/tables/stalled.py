@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.engine.sqlite.times import stored
-from bot.engine.sqlite.transaction import Tx
+from bot.engine.times import stored
+from bot.engine.transaction import Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,32 +21,42 @@ class Stalled:
 
 
 def keep(tx: Tx, key: str, event: bytes, cause: str, error: str, retry_at: datetime) -> None:
-    tx.connection.execute(
+    tx.execute(
         "INSERT INTO stalled (key, event, cause, attempts, error, due) VALUES (?, ?, ?, 1, ?, ?)",
         (key, event, cause, error, stored(retry_at)),
     )
 
 
-def next_stalled(tx: Tx, now: datetime) -> Stalled | None:
-    row = tx.connection.execute(
-        "SELECT seq, key, event, cause, attempts FROM stalled WHERE NOT dead AND due <= ? ORDER BY due, seq LIMIT 1",
-        (stored(now),),
+def next_due(tx: Tx, now: datetime) -> tuple[int, str] | None:
+    """(seq, key) of the event that is due the longest."""
+    row: tuple[int, str] | None = tx.execute(
+        "SELECT seq, key FROM stalled WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT 1", (stored(now),)
+    ).fetchone()
+    return row
+
+
+def take(tx: Tx, seq: int, key: str, now: datetime) -> Stalled | None:
+    """Lock the aggregate, then read the event; None where another process tried it meanwhile."""
+    tx.sharing.lock(tx, key)
+    row = tx.execute(
+        "SELECT seq, key, event, cause, attempts FROM stalled WHERE seq = ? AND dead = 0 AND due <= ?",
+        (seq, stored(now)),
     ).fetchone()
     return Stalled(*row) if row else None
 
 
 def delivered(tx: Tx, event: Stalled) -> None:
-    tx.connection.execute("DELETE FROM stalled WHERE seq = ?", (event.seq,))
+    tx.execute("DELETE FROM stalled WHERE seq = ?", (event.seq,))
 
 
 def failed(tx: Tx, event: Stalled, error: str, retry_at: datetime | None) -> None:
     """Keep it for another try, or (`retry_at` None) dead, for a human."""
     dead, due = (1, 0) if retry_at is None else (0, stored(retry_at))
-    tx.connection.execute(
+    tx.execute(
         "UPDATE stalled SET dead = ?, due = ?, error = ?, attempts = attempts + 1 WHERE seq = ?",
         (dead, due, error, event.seq),
     )
 
 
 def revive(tx: Tx, now: datetime) -> None:
-    tx.connection.execute("UPDATE stalled SET dead = 0, attempts = 0, due = ? WHERE dead", (stored(now),))
+    tx.execute("UPDATE stalled SET dead = 0, attempts = 0, due = ? WHERE dead = 1", (stored(now),))

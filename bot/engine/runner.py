@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from bot.engine.desk import Desk, is_idle
 from bot.engine.performing import attempt
 from bot.engine.port import Clock, Effect, EffectContext, EffectPolicy, StoreError
-from bot.engine.sqlite import outbox
-from bot.engine.sqlite.database import Database
-from bot.engine.sqlite.desk import Desk, is_idle
-from bot.engine.sqlite.transaction import Tx
+from bot.engine.tables import outbox
+from bot.engine.transaction import Tx
+from bot.engine.writer import Committed
 
 S = TypeVar("S")
 E = TypeVar("E")
 T = TypeVar("T")
+Presence = Callable[[], AbstractAsyncContextManager[None]]
 logger = logging.getLogger(__name__)
 
 STORE_RETRY = timedelta(seconds=5)
@@ -32,6 +34,14 @@ class _Running:
     revoked: asyncio.Event
 
 
+class Database(Protocol):
+    """What a runner needs of a shell's store."""
+
+    committed: Committed
+
+    async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T: ...
+
+
 class Runner(Generic[S, E]):
     def __init__(
         self,
@@ -41,13 +51,16 @@ class Runner(Generic[S, E]):
         read: Callable[[str], Awaitable[S]],
         clock: Clock,
         grace: timedelta,
+        presence: Presence,
     ) -> None:
+        """`presence` surrounds the run: it stands for this process among those that share the store."""
         self._database = database
         self._desk = desk
         self._policies = policies
         self._read = read
         self._clock = clock
         self._grace = grace
+        self._presence = presence
         self._wake = asyncio.Event()
         self._stirred = asyncio.Event()
         self._running: dict[str, _Running] = {}
@@ -62,7 +75,20 @@ class Runner(Generic[S, E]):
             raise RuntimeError("the engine runs already")
         self._active, self._fault = True, None
         try:
-            await self._persist(lambda tx: self._desk.reclaim(tx, self._clock.now()))
+            async with self._presence():
+                await self._run()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as fault:
+            self._fault = fault
+            raise
+        finally:
+            self._active = False
+            self._stir()
+
+    async def _run(self) -> None:
+        try:
+            await self.reclaim()
             while self._fault is None:
                 await self._round()
             raise self._fault
@@ -73,8 +99,6 @@ class Runner(Generic[S, E]):
             raise
         finally:
             await self._stop()
-            self._active = False
-            self._stir()
 
     async def idle(self) -> None:
         while True:
@@ -85,10 +109,34 @@ class Runner(Generic[S, E]):
                 return
             await stirred.wait()
 
+    async def reclaim(self) -> None:
+        """Take over what dead processes left."""
+        await self._persist(lambda tx: self._desk.reclaim(tx, self._clock.now()))
+
+    def look(self) -> None:
+        """Another process did something, or may have."""
+        self._wake.set()
+        self._stir()
+
+    def revoke(self, effect_ids: Sequence[str]) -> None:
+        """Tell performers of this process that their effects were revoked."""
+        for effect_id in effect_ids:
+            if running := self._running.get(effect_id):
+                running.revoked.set()
+            else:
+                self._revoked_unstarted.add(effect_id)
+
+    def fail(self, fault: BaseException) -> None:
+        """End the run with this."""
+        self._fault = self._fault or fault
+        self.look()
+
     async def _round(self) -> None:
         self._wake.clear()
         look = await self._persist(lambda tx: self._desk.look(tx, self._clock.now()), rouses=False)
         unstarted = [effect for effect in look.claimed if not self._start(effect)]
+        # From here on whoever is revoked is found running, or has ended.
+        self._revoked_unstarted.clear()
         for effect in unstarted:
             await self._persist(partial(self._drop, effect))
         self._stir()
@@ -119,8 +167,7 @@ class Runner(Generic[S, E]):
         if (running := self._running.get(effect_id)) and running.task is task:
             del self._running[effect_id]
         if not task.cancelled() and (fault := task.exception()):
-            self._fault = fault
-            self._wake.set()
+            self.fail(fault)
 
     async def _persist(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T:
         """Write, and try again for as long as the store's trouble may pass: what was done must be recorded."""
@@ -150,14 +197,9 @@ class Runner(Generic[S, E]):
             logger.info("stopped, %d effects handed back", handed_back)
 
     def _after_commit(self, revoked: Sequence[str], rouses: bool) -> None:
-        for effect_id in revoked:
-            if running := self._running.get(effect_id):
-                running.revoked.set()
-            else:
-                self._revoked_unstarted.add(effect_id)
+        self.revoke(revoked)
         if rouses:
-            self._wake.set()
-            self._stir()
+            self.look()
 
     def _stir(self) -> None:
         """Let every `idle` look again."""

@@ -11,10 +11,10 @@ from random import Random
 from typing import Generic, TypeVar
 
 from bot.engine.performing import wait_before_retry
-from bot.engine.port import Backoff, Machine, Transition
-from bot.engine.sqlite import outbox, slots, stalled, timers
-from bot.engine.sqlite.times import stored
-from bot.engine.sqlite.transaction import Savepoint, Tx
+from bot.engine.port import Backoff, Machine, StoreError, Transition
+from bot.engine.tables import inspection, outbox, slots, stalled, timers
+from bot.engine.times import stored
+from bot.engine.transaction import Savepoint, Tx
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -84,16 +84,17 @@ class Advancing(Generic[S, E]):
         return now + wait_before_retry(BUG_BACKOFF, attempts, None, self._random)
 
     def _move(self, tx: Tx, arrival: Arrival[E], now: datetime) -> list[slots.Grant]:
-        row = tx.connection.execute("SELECT schema, state FROM aggregates WHERE key = ?", (arrival.key,)).fetchone()
-        state = self._machine.initial(arrival.key) if row is None else self._machine.load_state(*row)
+        tx.sharing.lock(tx, arrival.key)
+        row = inspection.state(tx, arrival.key)
+        state = self._machine.initial(arrival.key) if row is None else load_state(self._machine, *row)
         transition = self._machine.step(state, arrival.event, now)
         kind, event = self._machine.dump_event(arrival.event)
-        tx.connection.execute(
-            "INSERT INTO aggregates VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
-            "schema = excluded.schema, state = excluded.state, updated_at = excluded.updated_at",
+        tx.execute(
+            "INSERT INTO aggregates (key, schema, state, updated_at) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (key) DO UPDATE SET schema = excluded.schema, state = excluded.state, updated_at = excluded.updated_at",
             (arrival.key, self._machine.state_schema, self._machine.dump_state(transition.state), stored(now)),
         )
-        tx.connection.execute(
+        tx.execute(
             "INSERT INTO log (key, at, kind, event, cause, reason) VALUES (?, ?, ?, ?, ?, ?)",
             (arrival.key, stored(now), kind, event, arrival.cause, transition.reason),
         )
@@ -114,6 +115,17 @@ class Advancing(Generic[S, E]):
             event = self._machine.dump_event(wish.granted)[1]
             grants.append(slots.acquire(tx, key, wish.slot, wish.holder, event))
         return [grant for grant in grants if grant is not None]
+
+
+def load_state(machine: Machine[S, E], schema: int, data: bytes) -> S:
+    """Read a stored state. StoreError where a newer release, running beside this one, has written it."""
+    if schema > machine.state_schema:
+        raise StoreError(
+            f"a newer release runs beside this one and wrote state_schema {schema}, this release knows "
+            f"{machine.state_schema}; stop this one",
+            transient=False,
+        )
+    return machine.load_state(schema, data)
 
 
 def describe(error: BaseException) -> str:

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Generic, TypeVar
 
+from bot.engine.advancing import Advancing, Arrival, describe
 from bot.engine.performing import Broke, wait_before_retry
 from bot.engine.port import Effect, EffectPolicy, Lane, Machine, Outcome, Revoked
-from bot.engine.sqlite import inbox, outbox, stalled, timers
-from bot.engine.sqlite.advancing import Advancing, Arrival, describe
-from bot.engine.sqlite.times import loaded, stored
-from bot.engine.sqlite.transaction import Savepoint, Tx
+from bot.engine.tables import inbox, outbox, stalled, timers
+from bot.engine.times import loaded, stored
+from bot.engine.transaction import Savepoint, Tx
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -42,33 +42,51 @@ class Desk(Generic[S, E]):
         policies: Mapping[str, EffectPolicy[S, E]],
         lanes: Sequence[Lane],
         random: Random,
+        *,
+        together: bool,
     ) -> None:
+        """`together`: one transaction may hold many aggregates, since no other process waits for them."""
         self._machine = machine
         self._policies = policies
         self._lanes = lanes
         self._random = random
         self._advancing = Advancing(machine, {policy.kind: policy.lane for policy in policies.values()}, random)
+        self._together = together
+        self._in_a_row = 0
         self._swept_at: datetime | None = None
 
     def advance(self, tx: Tx, key: str, event: E, cause: str, now: datetime) -> None:
         self._advancing.deliver(tx, [Arrival(key, event, cause)], now)
 
     def look(self, tx: Tx, now: datetime) -> Round:
-        """Consume deliveries, fire timers, try stalled events again, claim effects."""
+        """Consume deliveries, fire timers, try stalled events again, claim effects.
+
+        Where not all is done in one transaction, each item has its own, and so have the claims.
+        """
         self._sweep_sometimes(tx, now)
+        if not self._together:
+            return self._look_apart(tx, now)
         worked = 0
         while worked < _MOST_AT_ONCE and self._work_once(tx, now):
             worked += 1
-        claimed = outbox.claim(tx, self._lanes, now)
-        return Round(claimed, worked == _MOST_AT_ONCE, next_due(tx, now))
+        return Round(outbox.claim(tx, self._lanes, now), worked == _MOST_AT_ONCE, next_due(tx, now))
+
+    def _look_apart(self, tx: Tx, now: datetime) -> Round:
+        if self._in_a_row < _MOST_AT_ONCE and self._work_once(tx, now):
+            self._in_a_row += 1
+            return Round((), True, None)
+        more, self._in_a_row = self._in_a_row == _MOST_AT_ONCE, 0
+        return Round(outbox.claim(tx, self._lanes, now), more, next_due(tx, now))
 
     def _work_once(self, tx: Tx, now: datetime) -> bool:
         if waiting := inbox.next_waiting(tx, now):
             self._consume(tx, waiting, now)
-        elif timer := timers.take_due(tx, now):
-            self._advancing.deliver_stored(tx, timer.key, timer.event, f"timer:{timer.name}", now)
-        elif event := stalled.next_stalled(tx, now):
-            self._advancing.redeliver(tx, event, now)
+        elif due := timers.next_due(tx, now):
+            if timer := timers.take(tx, *due):
+                self._advancing.deliver_stored(tx, timer.key, timer.event, f"timer:{timer.name}", now)
+        elif due := stalled.next_due(tx, now):
+            if event := stalled.take(tx, *due, now):
+                self._advancing.redeliver(tx, event, now)
         else:
             return False
         return True
@@ -89,6 +107,9 @@ class Desk(Generic[S, E]):
     def settle(self, tx: Tx, effect: Effect, ending: Outcome[E] | Broke, now: datetime) -> None:
         """End an attempt: deliver the outcome, wait for another attempt, or deliver the failure."""
         ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
+        if not outbox.is_held(tx, effect):
+            logger.error("another process took this effect over, its end is told there", extra=ids)
+            return
         if isinstance(ending, Outcome):
             outbox.end(tx, effect, "done", now)
             tx.note("effect done", **ids)
@@ -111,17 +132,23 @@ class Desk(Generic[S, E]):
 
     def drop_unstarted(self, tx: Tx, effect: Effect, now: datetime) -> None:
         """An effect revoked between its claim and its performer's first step: nobody acted."""
-        outbox.end(tx, effect, "cancelled", now)
+        if outbox.is_held(tx, effect):
+            outbox.end(tx, effect, "cancelled", now)
 
-    def reclaim(self, tx: Tx, now: datetime) -> None:
-        """Take over what a dead process had claimed."""
-        again, revoked = outbox.orphans(tx)
-        for effect in again:
+    def reclaim(self, tx: Tx, now: datetime) -> int:
+        """Take over what a dead process had claimed. Returns how many effects."""
+        orphans = tx.sharing.orphans(tx)
+        for effect_id in orphans:
+            effect = outbox.one(tx, effect_id)
+            if not outbox.is_held(tx, effect):
+                continue
+            if outbox.is_revoked(tx, effect):
+                self._fail(tx, effect, Revoked("the process died while the revoked effect was performed"), now)
+                continue
             ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
-            logger.warning("effect was claimed by a process that died; it is performed again", extra=ids)
+            tx.note("effect was claimed by a process that died; it is performed again", **ids)
             outbox.unclaim(tx, effect)
-        for effect in revoked:
-            self._fail(tx, effect, Revoked("the process died while the revoked effect was performed"), now)
+        return len(orphans)
 
     def _retryable(self, tx: Tx, effect: Effect, broke: Broke) -> bool:
         answer = broke.timed_out
@@ -169,24 +196,24 @@ def sweep(tx: Tx, now: datetime) -> None:
 def next_due(tx: Tx, after: datetime | None) -> datetime | None:
     """When the next of what waits comes due, later than `after` where given."""
     limit = -1 if after is None else stored(after)
-    dues = tx.connection.execute(
-        "SELECT (SELECT min(due) FROM deliveries WHERE status = 'waiting' AND due > :limit), "
-        "(SELECT min(due) FROM stalled WHERE NOT dead AND due > :limit), "
-        "(SELECT min(due) FROM timers WHERE due > :limit), "
-        "(SELECT min(due) FROM effects WHERE status = 'pending' AND due > :limit)",
-        {"limit": limit},
+    dues = tx.execute(
+        "SELECT (SELECT min(due) FROM deliveries WHERE status = 'waiting' AND due > ?), "
+        "(SELECT min(due) FROM stalled WHERE dead = 0 AND due > ?), "
+        "(SELECT min(due) FROM timers WHERE due > ?), "
+        "(SELECT min(due) FROM effects WHERE status = 'pending' AND due > ?)",
+        (limit,) * 4,
     ).fetchone()
     return min((loaded(due) for due in dues if due is not None), default=None)
 
 
 def is_idle(tx: Tx, now: datetime) -> bool:
     """Nothing is due and nothing runs."""
-    (busy,) = tx.connection.execute(
-        "SELECT EXISTS (SELECT 1 FROM deliveries WHERE status = 'waiting' AND due <= :now) "
-        "OR EXISTS (SELECT 1 FROM stalled WHERE NOT dead AND due <= :now) "
-        "OR EXISTS (SELECT 1 FROM timers WHERE due <= :now) "
-        "OR EXISTS (SELECT 1 FROM effects WHERE status = 'pending' AND due <= :now) "
+    (busy,) = tx.execute(
+        "SELECT EXISTS (SELECT 1 FROM deliveries WHERE status = 'waiting' AND due <= ?) "
+        "OR EXISTS (SELECT 1 FROM stalled WHERE dead = 0 AND due <= ?) "
+        "OR EXISTS (SELECT 1 FROM timers WHERE due <= ?) "
+        "OR EXISTS (SELECT 1 FROM effects WHERE status = 'pending' AND due <= ?) "
         "OR EXISTS (SELECT 1 FROM effects WHERE status = 'claimed')",
-        {"now": stored(now)},
+        (stored(now),) * 4,
     ).fetchone()
     return not busy

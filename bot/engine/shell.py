@@ -1,0 +1,135 @@
+"""What every shell is: the port's methods over a store, a desk and a runner."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Generic, Protocol, TypeVar
+
+from bot.engine.advancing import load_state
+from bot.engine.desk import Desk, next_due, revive, sweep
+from bot.engine.port import CannotStart, Clock, Delivery, EffectPolicy, Lane, Machine
+from bot.engine.runner import Presence, Runner
+from bot.engine.tables import inbox, inspection, outbox
+from bot.engine.transaction import Tx
+from bot.engine.views import LogView, Overview
+from bot.engine.writer import Committed
+
+S = TypeVar("S")
+E = TypeVar("E")
+T = TypeVar("T")
+
+DEFAULT_GRACE = timedelta(seconds=10)
+"""What performers get to end in when the process is asked to stop; hosts allow little more before they kill."""
+
+
+class Store(Protocol):
+    """An open database. Each method raises what `work` raised (nothing was written then), or StoreError."""
+
+    committed: Committed
+
+    @property
+    def commits(self) -> int: ...
+    async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T: ...
+    async def take_in(self, work: Callable[[Tx], T], *, rouses: bool) -> T:
+        """Write what came from outside, many in one transaction."""
+
+    async def read(self, work: Callable[[Tx], T]) -> T: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Play(Generic[S, E]):
+    """What an engine is opened with: the meaning, the acts, the time. `random` shortens waits between attempts.
+
+    `grace`: how long performers may go on when `run` is cancelled.
+    """
+
+    machine: Machine[S, E]
+    policies: Sequence[EffectPolicy[S, E]]
+    lanes: Sequence[Lane]
+    clock: Clock
+    random: Random
+    grace: timedelta
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where the registry contradicts itself."""
+        known = {lane.name for lane in self.lanes}
+        for policy in self.policies:
+            if policy.lane not in known:
+                raise ValueError(f"effect {policy.kind} is for lane {policy.lane}, which is not among the lanes")
+        twice = [kind for kind, count in Counter(policy.kind for policy in self.policies).items() if count > 1]
+        if twice:
+            raise ValueError(f"effect {twice[0]} has two policies")
+
+
+async def adopt_registry(store: Store, name: str, play: Play[S, E]) -> None:
+    """Move waiting effects to the lanes of today's registry. Raises CannotStart where it does not know their kind."""
+    lane_of = {policy.kind: policy.lane for policy in play.policies}
+    unknown = await store.write(lambda tx: outbox.adopt_registry(tx, lane_of))
+    if unknown:
+        raise CannotStart(
+            f"{name} holds waiting effects that this release cannot perform: {', '.join(sorted(unknown))}; "
+            "start the release that asked for them"
+        )
+
+
+class ShellEngine(Generic[S, E]):
+    """See `bot.engine.port.Engine` for what each method promises."""
+
+    def __init__(self, store: Store, play: Play[S, E], presence: Presence, *, together: bool) -> None:
+        """`presence` and `together`: see `Runner` and `Desk`."""
+        registry = {policy.kind: policy for policy in play.policies}
+        self._store = store
+        self._machine = play.machine
+        self._clock = play.clock
+        self._desk = Desk(play.machine, registry, play.lanes, play.random, together=together)
+        self._runner = Runner(store, self._desk, registry, self._state, play.clock, play.grace, presence)
+
+    async def accept(self, delivery: Delivery) -> bool:
+        now = self._clock.now()
+        # What keeps only its GUID gives the loop nothing to look for.
+        rouses = delivery.body is not None
+        return await self._store.take_in(lambda tx: inbox.store(tx, delivery, now), rouses=rouses)
+
+    async def unheard(self, guids: Collection[str]) -> frozenset[str]:
+        return await self._store.read(lambda tx: inspection.unheard(tx, guids))
+
+    async def advance(self, key: str, event: E, *, cause: str) -> None:
+        await self._store.write(lambda tx: self._desk.advance(tx, key, event, cause, self._clock.now()))
+
+    async def read(self, key: str) -> S | None:
+        row = await self._store.read(lambda tx: inspection.state(tx, key))
+        return None if row is None else load_state(self._machine, *row)
+
+    async def run(self) -> None:
+        await self._runner.run()
+
+    async def idle(self) -> None:
+        await self._runner.idle()
+
+    async def next_due(self) -> datetime | None:
+        return await self._store.write(lambda tx: next_due(tx, None), rouses=False)
+
+    async def revive(self) -> None:
+        await self._store.write(lambda tx: revive(tx, self._clock.now()))
+
+    async def sweep(self) -> None:
+        await self._store.write(lambda tx: sweep(tx, self._clock.now()), rouses=False)
+
+    async def overview(self) -> Overview:
+        return await self._store.read(inspection.overview)
+
+    async def log(self, key: str) -> Sequence[LogView]:
+        return await self._store.read(lambda tx: inspection.log(tx, key))
+
+    @property
+    def commits(self) -> int:
+        """Transactions that wrote something since the engine was opened: each cost one fsync."""
+        return self._store.commits
+
+    async def _state(self, key: str) -> S:
+        state = await self.read(key)
+        return self._machine.initial(key) if state is None else state

@@ -1,0 +1,80 @@
+"""The tables of both shells, and the refusal to touch those of a newer release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.engine.port import CannotStart
+
+FORMAT = 1
+"""Raised by one whenever the tables change; the step that migrates the former format belongs in each shell's `prepare`.
+"""
+
+# Statuses. deliveries: waiting → handled | dead. effects: pending → claimed → done | failed | dead, or → cancelled.
+# `dead` effects are failed ones whose failure could not even be told to the machine. All times: see `times`.
+_TABLES = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
+
+CREATE TABLE deliveries (
+  seq {seq}, guid TEXT NOT NULL UNIQUE, event TEXT NOT NULL, body {blob}, received_at BIGINT NOT NULL,
+  status TEXT NOT NULL, attempts BIGINT NOT NULL DEFAULT 0, error TEXT, due BIGINT NOT NULL);
+CREATE INDEX deliveries_waiting ON deliveries (due, seq) WHERE status = 'waiting';
+CREATE INDEX deliveries_dead ON deliveries (seq) WHERE status = 'dead';
+CREATE INDEX deliveries_received ON deliveries (received_at);
+
+CREATE TABLE aggregates (
+  key TEXT PRIMARY KEY, schema BIGINT NOT NULL, state {blob} NOT NULL, updated_at BIGINT NOT NULL);
+
+CREATE TABLE log (
+  seq {seq}, key TEXT NOT NULL, at BIGINT NOT NULL, kind TEXT NOT NULL, event {blob} NOT NULL,
+  cause TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE INDEX log_of_key ON log (key, seq);
+
+CREATE TABLE effects (
+  seq {seq}, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, kind TEXT NOT NULL, lane TEXT NOT NULL,
+  partition TEXT NOT NULL, scope TEXT NOT NULL, coalesce_as TEXT NOT NULL, payload {blob} NOT NULL,
+  status TEXT NOT NULL, revoked BIGINT NOT NULL DEFAULT 0, attempts BIGINT NOT NULL DEFAULT 0, due BIGINT NOT NULL, claimed_at BIGINT,
+  last_error TEXT, created_at BIGINT NOT NULL, ended_at BIGINT{job});
+CREATE INDEX effects_pending ON effects (lane, partition, due, seq) WHERE status = 'pending';
+CREATE INDEX effects_next ON effects (due) WHERE status = 'pending';
+CREATE INDEX effects_claimed ON effects (lane, partition) WHERE status = 'claimed';
+CREATE INDEX effects_open ON effects (key, scope) WHERE ended_at IS NULL;
+CREATE INDEX effects_dead ON effects (seq) WHERE status = 'dead';
+CREATE INDEX effects_ended ON effects (ended_at) WHERE ended_at IS NOT NULL AND payload <> {empty};
+
+CREATE TABLE timers (
+  seq {seq}, key TEXT NOT NULL, name TEXT NOT NULL, due BIGINT NOT NULL, event {blob} NOT NULL,
+  UNIQUE (key, name));
+CREATE INDEX timers_due ON timers (due, seq);
+
+CREATE TABLE slots (
+  seq {seq}, slot TEXT NOT NULL, holder TEXT NOT NULL UNIQUE, key TEXT NOT NULL, granted BIGINT NOT NULL,
+  event {blob} NOT NULL);
+CREATE UNIQUE INDEX slots_held ON slots (slot) WHERE granted = 1;
+CREATE INDEX slots_waiting ON slots (slot, seq);
+
+CREATE TABLE stalled (
+  seq {seq}, key TEXT NOT NULL, event {blob} NOT NULL, cause TEXT NOT NULL, attempts BIGINT NOT NULL,
+  error TEXT NOT NULL, due BIGINT NOT NULL, dead BIGINT NOT NULL DEFAULT 0);
+CREATE INDEX stalled_due ON stalled (due, seq) WHERE dead = 0;
+"""
+
+
+def statements(*, seq: str, blob: str, empty: str, of_effects: str = "") -> list[str]:
+    """What creates the tables, in the store's own words: a growing key, bytes, no bytes, further columns of effects."""
+    text = _TABLES.format(seq=seq, blob=blob, empty=empty, job=of_effects)
+    return [statement for statement in text.split(";") if statement.strip()]
+
+
+def first_meta(state_schema: int) -> dict[str, int]:
+    return {"format": FORMAT, "state_schema": state_schema}
+
+
+def check(meta: Mapping[str, int], ours: Mapping[str, int]) -> None:
+    """Raises CannotStart where the store was written by a release that knows more than this one."""
+    for name, known in ours.items():
+        if meta[name] > known:
+            raise CannotStart(
+                f"the database was written by a newer release ({name} {meta[name]}, this release knows {known}); "
+                "start that release, or restore a backup made before it ran"
+            )
