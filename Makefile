@@ -9,7 +9,7 @@ PYTHON ?= $(shell for p in /usr/bin/python3 /usr/bin/python3.12 python3.12 pytho
 ONCE ?=
 SLOW ?=
 
-.PHONY: help demo test check bench system clean .venv .iris
+.PHONY: help demo test check bench system system-tests clean .venv .iris
 help:
 	@echo "make demo            run the main job on this machine (ONCE=1 to exit after the verdict, SLOW=normalize for a regression)"
 	@echo "make test            format, lint, types and tests"
@@ -20,6 +20,10 @@ help:
 # System packages: installed where we are root, else named in one line.
 system:
 	@PYTHON="$(PYTHON)" bash demo/system-packages.sh
+
+# The tests' own: a PostgreSQL server, which they start in a folder of theirs.
+system-tests:
+	@PYTHON="$(PYTHON)" FOR_TESTS=1 bash demo/system-packages.sh
 
 # The stamps are written last, so that an interrupted installation is begun again.
 .venv: .venv/.complete
@@ -44,7 +48,7 @@ check: .venv/.complete
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/mypy
 
-test: .venv/.complete .iris/.complete check
+test: .venv/.complete .iris/.complete system-tests check
 	@.venv/bin/python -m pytest
 
 bench: .venv/.complete .iris/.complete

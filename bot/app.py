@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random, SystemRandom
@@ -21,7 +21,7 @@ from bot.effects.context import Rooms
 from bot.effects.prepare import sweep_trees
 from bot.effects.registry import LANES, policies
 from bot.engine.clock import SystemClock
-from bot.engine.port import Clock
+from bot.engine.port import CannotStart, Clock, Engine
 from bot.engine.sqlite.engine import SqliteEngine
 from bot.faults import Fault
 from bot.gating.deliveries import worth_keeping
@@ -38,7 +38,7 @@ from bot.server.webhook import LARGEST_BODY, routes
 
 _log = logging.getLogger(__name__)
 
-GateEngine = SqliteEngine[PullRequest, Event]
+GateEngine = Engine[PullRequest, Event]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,28 @@ async def open_app(
     ):
         rooms = Rooms(settings, github, Trees(settings.trees_dir), cage, iris)
         machine = GateMachine(settings.mention, settings.repositories)
-        async with SqliteEngine.open(
-            settings.state_dir / "perf-gate.db", machine, policies(rooms), LANES, clock, random or SystemRandom()
-        ) as engine:
+        async with _open_engine(settings, machine, rooms, clock, random or SystemRandom()) as engine:
             await _sweep(engine, rooms)
             yield App(engine, rooms, _web(settings, engine), Rounds(github, engine, clock, settings.mention))
+
+
+def _open_engine(
+    settings: Settings, machine: GateMachine, rooms: Rooms, clock: Clock, random: Random
+) -> AbstractAsyncContextManager[GateEngine]:
+    """The shell the settings ask for. Raises CannotStart where its libraries are not installed."""
+    if settings.database_url is None:
+        file = settings.state_dir / "perf-gate.db"
+        return SqliteEngine.open(file, machine, policies(rooms), LANES, clock, random)
+    try:
+        # Imported only where it is asked for: an extra, and slow to import.
+        from bot.engine.postgres import PostgresEngine
+    except ImportError as error:
+        raise CannotStart(
+            f"PERF_GATE_DATABASE_URL is set, but PostgreSQL's libraries are missing ({error}); "
+            "pip install 'perf-gate[postgres]', or unset the variable to keep state in a file"
+        ) from error
+    address = settings.database_url.get_secret_value()
+    return PostgresEngine.open(address, machine, policies(rooms), LANES, clock, random)
 
 
 def _make_folders(settings: Settings) -> None:
@@ -139,7 +156,7 @@ async def serve(settings: Settings) -> None:
     """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again."""
     # Database, mirrors, reports and logs are nobody else's; what others must enter is opened by name.
     os.umask(0o077)
-    logs.set_up(settings.log_format, (settings.webhook_secret.get_secret_value(),))
+    logs.set_up(settings.log_format, settings.secrets)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM):

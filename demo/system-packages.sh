@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Make sure of what no Python index has: an interpreter with ensurepip, git, bubblewrap.
+# Make sure of what no Python index has: an interpreter with ensurepip, git, bubblewrap; for the tests (FOR_TESTS=1) a
+# PostgreSQL server too.
 set -euo pipefail
 
 if [ -z "${PYTHON:-}" ]; then
@@ -11,6 +12,9 @@ missing=()
   missing+=("python$("$PYTHON" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-venv")
 command -v git >/dev/null || missing+=(git)
 command -v bwrap >/dev/null || missing+=(bubblewrap)
+if [ -n "${FOR_TESTS:-}" ] && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && ! command -v initdb >/dev/null; then
+  missing+=(postgresql)
+fi
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -9,6 +9,7 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -31,6 +32,11 @@ class Settings(BaseSettings):
     )
     state_dir: Path = Field(description="a folder that survives restarts: database, mirror, trees, reports")
 
+    database_url: SecretStr | None = Field(
+        default=None,
+        description="postgresql://user:password@host/name, where several processes share the state; "
+        "default: a file in the state folder, for one process",
+    )
     mention: str = Field(default="perf-gate", pattern=r"^[A-Za-z0-9-]+$", description="the name people mention")
     host: str = Field(default="127.0.0.1", description="the address to listen on")
     port: int = Field(default=8080, ge=0, le=65535, description="the port to listen on")
@@ -107,6 +113,13 @@ class Settings(BaseSettings):
             raise ValueError("shorter than 8 characters")
         return value
 
+    @field_validator("database_url", mode="after")
+    @classmethod
+    def _postgres(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("not of the form postgresql://user:password@host/name")
+        return value
+
     @field_validator("status_prefix", mode="after")
     @classmethod
     def _findable(cls, value: str) -> str:
@@ -131,6 +144,14 @@ class Settings(BaseSettings):
         if (self.iris_controller_url is None) == (self.iris_config is None):
             raise ValueError(f"set exactly one of {PREFIX}IRIS_CONTROLLER_URL and {PREFIX}IRIS_CONFIG")
         return self
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must never reach a log."""
+        hidden = [self.webhook_secret, *([self.database_url] if self.database_url else [])]
+        texts = [secret.get_secret_value() for secret in hidden]
+        passwords = [urlsplit(self.database_url.get_secret_value()).password] if self.database_url else []
+        return (*texts, *(unquote(password) for password in passwords if password))
 
     @property
     def trees_dir(self) -> Path:

@@ -91,7 +91,8 @@ class Advancing(Generic[S, E]):
         kind, event = self._machine.dump_event(arrival.event)
         tx.execute(
             "INSERT INTO aggregates (key, schema, state, updated_at) VALUES (?, ?, ?, ?) "
-            "ON CONFLICT (key) DO UPDATE SET schema = excluded.schema, state = excluded.state, updated_at = excluded.updated_at",
+            "ON CONFLICT (key) DO UPDATE SET schema = excluded.schema, state = excluded.state, "
+            "updated_at = excluded.updated_at",
             (arrival.key, self._machine.state_schema, self._machine.dump_state(transition.state), stored(now)),
         )
         tx.execute(

@@ -52,8 +52,10 @@ class Sharing(Protocol):
     """No bytes, as a literal."""
     skip_locked: str
     """Ends a SELECT of one row to work on: what another process works on is not waited for."""
-    held_here: str
-    """A condition on `effects`: of the claimed ones, those that this process claimed."""
+
+    @property
+    def held_here(self) -> str:
+        """A condition on `effects`: of the claimed ones, those that this process claimed."""
 
     def lock(self, tx: Tx, key: str) -> None:
         """From here to the end of the transaction nobody else moves this aggregate."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.engine.shells import SHELLS
+from tests.engine.shells import FORGET, SHELLS
 from tests.engine.stage import Shell
 
 
@@ -17,5 +18,6 @@ def shell_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def shell(shell_name: str, tmp_path: Path) -> Shell:
-    return SHELLS[shell_name](tmp_path)
+def shell(shell_name: str, tmp_path: Path) -> Iterator[Shell]:
+    yield SHELLS[shell_name](tmp_path)
+    FORGET[shell_name](tmp_path)

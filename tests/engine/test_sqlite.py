@@ -64,16 +64,6 @@ async def test_a_second_engine_on_the_same_file_is_refused_by_name(tmp_path: Pat
         await stage.engine.idle()
 
 
-async def test_a_newer_state_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
-    shell = sqlite_shell(tmp_path)
-    async with playing(shell, machine=Script(schema=3)) as stage:
-        await stage.do("a", Do("placed"))
-    with pytest.raises(CannotStart, match=r"newer release \(state_schema 3, this release knows 2\)"):
-        await playing(shell, machine=Script(schema=2)).__aenter__()
-    async with playing(shell, machine=Script(schema=4)) as stage:
-        assert await stage.labels("a") == ("placed",)
-
-
 async def test_newer_tables_are_refused(tmp_path: Path) -> None:
     async with playing(sqlite_shell(tmp_path)):
         pass
@@ -94,21 +84,6 @@ async def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "engine.db").write_bytes(b"this is no database" * 1000)
     with pytest.raises(CannotStart, match="cannot be opened as a database: file is not a database"):
         await playing(sqlite_shell(tmp_path)).__aenter__()
-
-
-async def test_waiting_effects_of_an_unknown_kind_are_refused(tmp_path: Path) -> None:
-    async with playing(sqlite_shell(tmp_path)) as stage:
-        await stage.do("a", Do("placed", effects=(Act("x", kind="patient", after=MINUTE),)))
-    with pytest.raises(CannotStart, match="cannot perform: patient"):
-        await sqlite_shell(tmp_path)(Script(), policies(Hands())[:3], LANES, ManualClock()).__aenter__()
-
-
-async def test_a_registry_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
-    registry = policies(Hands())
-    with pytest.raises(ValueError, match="act is for lane wide"):
-        await sqlite_shell(tmp_path)(Script(), registry, LANES[1:], ManualClock()).__aenter__()
-    with pytest.raises(ValueError, match="act has two policies"):
-        await sqlite_shell(tmp_path)(Script(), (*registry, registry[0]), LANES, ManualClock()).__aenter__()
 
 
 async def test_deliveries_that_arrive_during_a_commit_share_the_next(tmp_path: Path) -> None:

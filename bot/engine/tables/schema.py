@@ -33,8 +33,8 @@ CREATE INDEX log_of_key ON log (key, seq);
 CREATE TABLE effects (
   seq {seq}, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, kind TEXT NOT NULL, lane TEXT NOT NULL,
   partition TEXT NOT NULL, scope TEXT NOT NULL, coalesce_as TEXT NOT NULL, payload {blob} NOT NULL,
-  status TEXT NOT NULL, revoked BIGINT NOT NULL DEFAULT 0, attempts BIGINT NOT NULL DEFAULT 0, due BIGINT NOT NULL, claimed_at BIGINT,
-  last_error TEXT, created_at BIGINT NOT NULL, ended_at BIGINT{job});
+  status TEXT NOT NULL, revoked BIGINT NOT NULL DEFAULT 0, attempts BIGINT NOT NULL DEFAULT 0, due BIGINT NOT NULL,
+  claimed_at BIGINT, last_error TEXT, created_at BIGINT NOT NULL, ended_at BIGINT{job});
 CREATE INDEX effects_pending ON effects (lane, partition, due, seq) WHERE status = 'pending';
 CREATE INDEX effects_next ON effects (due) WHERE status = 'pending';
 CREATE INDEX effects_claimed ON effects (lane, partition) WHERE status = 'claimed';
