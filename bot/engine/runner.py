@@ -88,7 +88,7 @@ class Runner(Generic[S, E]):
 
     async def _run(self) -> None:
         try:
-            await self.reclaim()
+            await self._persist(self._reclaim)
             while self._fault is None:
                 await self._round()
             raise self._fault
@@ -110,8 +110,11 @@ class Runner(Generic[S, E]):
             await stirred.wait()
 
     async def reclaim(self) -> None:
-        """Take over what dead processes left."""
-        await self._persist(lambda tx: self._desk.reclaim(tx, self._clock.now()))
+        """Take over what dead processes left. Raises StoreError."""
+        await self._database.write(self._reclaim)
+
+    def _reclaim(self, tx: Tx) -> int:
+        return self._desk.reclaim(tx, self._clock.now())
 
     def look(self) -> None:
         """Another process did something, or may have."""
