@@ -95,6 +95,9 @@ class Desk(Generic[S, E]):
         guid = waiting.delivery.guid
         with Savepoint(tx) as savepoint:
             events = self._machine.route(waiting.delivery)
+            # In one order everywhere, so that two deliveries about the same aggregates do not wait for each other.
+            for key in sorted({key for key, _ in events}):
+                tx.sharing.lock(tx, key)
             self._advancing.deliver(tx, [Arrival(key, event, f"delivery:{guid}") for key, event in events], now)
             inbox.handled(tx, waiting)
         if bug := savepoint.bug():

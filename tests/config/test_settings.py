@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from bot.cli import main
 from bot.config.settings import MissingSettings, load_settings
+from tests.conversations.world import key_pair
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----"
 COMPLETE = {
@@ -61,6 +62,7 @@ def test_the_key_may_be_a_file(environment: pytest.MonkeyPatch, tmp_path: Path) 
         ("PORT", "99999", "less than or equal to 65535"),
         ("LOG_FORMAT", "xml", "pattern"),
         ("WEBHOOK_SECRET", "short", "shorter than 8 characters"),
+        ("DATABASE_URL", "mysql://bot@host/gate", "not of the form postgresql://user:password@host/name"),
         ("STATUS_PREFIX", "status", "neither gs://bucket/folder nor an absolute path"),
     ],
 )
@@ -111,6 +113,39 @@ def test_another_place_is_refused(environment: pytest.MonkeyPatch, where: str) -
     environment.setenv("PERF_GATE_PERF_REPORTS", where)
     with pytest.raises(MissingSettings, match="PERF_GATE_PERF_REPORTS: not gs://bucket/folder"):
         load_settings()
+
+
+def serve(environment: pytest.MonkeyPatch, tmp_path: Path, prelude: str = "") -> subprocess.CompletedProcess[str]:
+    """In a process of its own, with folders and program in place; `prelude` is Python that goes before."""
+    (tmp_path / "iris").write_text("")
+    environment.setenv("PERF_GATE_PRIVATE_KEY", key_pair()[0])
+    environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
+    environment.setenv("PERF_GATE_IRIS_COMMAND", str(tmp_path / "iris"))
+    code = f"import sys\n{prelude}\nfrom bot.cli import main\nmain(['serve'])"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+
+def test_serve_says_what_is_missing_for_postgresql(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.setenv("PERF_GATE_DATABASE_URL", "postgresql://bot:hunter2@localhost/gate")
+    result = serve(environment, tmp_path, "sys.modules['procrastinate'] = None")
+    assert result.returncode == 2
+    assert "PERF_GATE_DATABASE_URL is set, but PostgreSQL's libraries are missing" in result.stderr
+    assert "pip install 'perf-gate[postgres]'" in result.stderr
+
+
+def test_serve_names_the_database_it_cannot_reach(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.setenv("PERF_GATE_DATABASE_URL", f"postgresql://bot:hunter2@/gate?host={tmp_path}")
+    result = serve(environment, tmp_path)
+    assert result.returncode == 2
+    assert f"perf-gate cannot start: database gate at {tmp_path} cannot be reached" in result.stderr
+    assert "hunter2" not in result.stderr + result.stdout
+
+
+def test_the_databases_password_is_a_secret(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("PERF_GATE_DATABASE_URL", "postgresql://bot:hunter%402@host/gate")
+    settings = load_settings()
+    assert "hunter" not in repr(settings)
+    assert {"hunter@2", "s3cret-s3cret"} <= set(settings.secrets)
 
 
 def test_serve_without_settings_lists_what_is_missing_and_exits_2(environment: pytest.MonkeyPatch) -> None:

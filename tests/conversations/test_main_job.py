@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from tests.conversations.world import SENTINEL, golden, world
+from tests.engine import postgres_server
 
 
-async def test_from_a_mention_to_a_verdict(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str | None]:
+    """Where the bot keeps its state; nobody on GitHub can tell."""
+    if request.param == "sqlite":
+        yield None
+        return
+    yield postgres_server.empty(tmp_path)
+    postgres_server.drop(tmp_path)
+
+
+async def test_from_a_mention_to_a_verdict(tmp_path: Path, database_url: str | None) -> None:
+    async with world(tmp_path, database_url=database_url) as w:
         await w.scheduled_run()
         said = await w.says("rev", "@perf-gate")
         assert w.reactions(said) == ["eyes"]

@@ -228,9 +228,13 @@ async def world(
     config: str = CONFIG,
     change: str = "BUFFER = 4096\n",
     perf_reports: str | None = None,
+    database_url: str | None = None,
     **pull: Any,
 ) -> AsyncIterator[World]:
-    """Everything running: `change` is put at the top of shuffle.py by the pull request; ada opens it, rev reviews."""
+    """Everything running: `change` is put at the top of shuffle.py by the pull request; ada opens it, rev reviews.
+
+    `database_url`: keep the bot's state there, not in a file.
+    """
     clock = ManualClock(START)
     private, public = key_pair()
     async with Simulator(clock=SharedClock(clock), folder=tmp_path / "github") as sim, IrisDouble(tmp_path) as iris:
@@ -247,6 +251,7 @@ async def world(
             webhook_secret=SECRET,
             repositories=frozenset({REPOSITORY}),
             state_dir=tmp_path / "state",
+            database_url=database_url,
             github_api_url=sim.api_url,
             github_url=sim.git_url,
             write_spacing=0,

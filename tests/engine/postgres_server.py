@@ -30,7 +30,10 @@ SERVER = "PERF_GATE_TEST_POSTGRES"
 
 _INSTALLED = Path("/usr/lib/postgresql")
 # Its data is thrown away in the end: nothing need survive the machine.
-_SETTINGS = ("fsync=off", "full_page_writes=off", "listen_addresses=", "max_connections=200", "log_min_messages=fatal")
+_CARELESS = ("fsync=off", "full_page_writes=off")
+_SETTINGS = ("listen_addresses=", "max_connections=200", "log_min_messages=fatal")
+DURABLE = "PERF_GATE_TEST_POSTGRES_DURABLE"
+"""Set to measure a server that keeps what it acknowledged."""
 
 
 class NoServer(RuntimeError):
@@ -92,7 +95,8 @@ def _server() -> str:
         shutil.chown(folder, user)
     data = folder / "data"
     _run([programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"], user)
-    settings = " ".join(f"-c {setting}" for setting in (*_SETTINGS, f"unix_socket_directories={folder}"))
+    careless = () if os.environ.get(DURABLE) else _CARELESS
+    settings = " ".join(f"-c {setting}" for setting in (*careless, *_SETTINGS, f"unix_socket_directories={folder}"))
     log = folder / "log"
     _run([programs / "pg_ctl", "-D", data, "-o", settings, "-l", log, "-w", "start"], user)
     atexit.register(_stop, programs, folder, user)

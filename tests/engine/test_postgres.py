@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ import psycopg
 import pytest
 
 from bot.engine.port import StoreError, Transition
+from bot.engine.postgres.database import Database, prepared
+from bot.engine.postgres.sharing import ManyProcesses
 from bot.engine.runner import STORE_RETRY
+from bot.engine.transaction import Tx
 from tests.engine import postgres_server
 from tests.engine.clock import ManualClock
 from tests.engine.script import Act, Alarm, Do, Noted, Script, Wish, delivery
@@ -108,7 +112,7 @@ async def test_what_coalesces_is_single_flight_whoever_performs_it(shell: Shell,
             while "free" not in hands.performed:
                 await other.engine.overview()
         assert hands.performed == ["p1", "free"]
-        locks = ask(tmp_path, "SELECT lock, status::text FROM procrastinate_jobs ORDER BY id")
+        locks = ask(tmp_path, "SELECT lock, status::text FROM procrastinate_jobs WHERE lock IS NOT NULL ORDER BY id")
         assert locks == [("a publish", "doing"), ("a publish", "todo")]
         held.go.set()
         await one.engine.idle()
@@ -139,7 +143,7 @@ async def test_a_slot_is_granted_across_processes(shell: Shell) -> None:
         assert await other.labels("b") == ("ask", "baking")
 
 
-async def test_transitions_that_lock_each_other_out_are_done_again(shell: Shell) -> None:
+async def test_deliveries_about_the_same_aggregates_do_not_lock_each_other_out(shell: Shell) -> None:
     async with playing(shell) as one, playing(shell) as other:
         events = []
         for number in range(20):
@@ -151,6 +155,29 @@ async def test_transitions_that_lock_each_other_out_are_done_again(shell: Shell)
         expected = sorted(str(number) for number in range(20) for _ in range(2))
         assert sorted(await one.labels("a")) == sorted(await one.labels("b")) == expected
         assert (await one.engine.overview()).dead == 0
+
+
+async def test_of_two_transactions_that_wait_for_each_other_one_is_done_again(tmp_path: Path) -> None:
+    sharing = ManyProcesses(PATIENCE)
+    url = await prepared(postgres_server.address(tmp_path), 1)
+    both_hold_one = threading.Barrier(2)
+    tries: list[str] = []
+
+    def lock(first: str, second: str, tx: Tx) -> None:
+        tries.append(first)
+        sharing.lock(tx, first)
+        if tries.count(first) == 1:
+            both_hold_one.wait(PATIENCE)
+        sharing.lock(tx, second)
+
+    one, other = Database(url, sharing), Database(url, sharing)
+    try:
+        await asyncio.gather(one.write(partial(lock, "a", "b")), other.write(partial(lock, "b", "a")))
+        assert len(tries) == 3
+    finally:
+        await one.close()
+        await other.close()
+        postgres_server.drop(tmp_path)
 
 
 async def test_every_open_effect_has_one_job_and_an_ended_one_has_none(shell: Shell, tmp_path: Path) -> None:
