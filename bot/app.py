@@ -86,8 +86,7 @@ def _open_engine(
 ) -> AbstractAsyncContextManager[GateEngine]:
     """The shell the settings ask for. Raises CannotStart where its libraries are not installed."""
     if settings.database_url is None:
-        file = settings.state_dir / "perf-gate.db"
-        return SqliteEngine.open(file, machine, policies(rooms), LANES, clock, random)
+        return SqliteEngine.open(settings.database_file, machine, policies(rooms), LANES, clock, random)
     try:
         # Imported only where it is asked for: an extra, and slow to import.
         from bot.engine.postgres import PostgresEngine

@@ -154,6 +154,11 @@ class Settings(BaseSettings):
         return (*texts, *(unquote(password) for password in passwords if password))
 
     @property
+    def database_file(self) -> Path:
+        """Where state is kept, unless in PostgreSQL."""
+        return self.state_dir / "perf-gate.db"
+
+    @property
     def trees_dir(self) -> Path:
         """A folder of the bot's own, wherever the operator points: what is left over in it is removed at start."""
         return (self.work_dir or self.state_dir) / "perf-gate-trees"

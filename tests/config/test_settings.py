@@ -141,6 +141,21 @@ def test_serve_names_the_database_it_cannot_reach(environment: pytest.MonkeyPatc
     assert "hunter2" not in result.stderr + result.stdout
 
 
+def test_a_backup_of_postgresql_is_pg_dumps(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.setenv("PERF_GATE_DATABASE_URL", "postgresql://bot:hunter2@localhost/gate")
+    result = CliRunner().invoke(main, ["backup", str(tmp_path / "copy")])
+    assert result.exit_code == 2
+    assert 'pg_dump --format=custom --file=FILE "$PERF_GATE_DATABASE_URL"' in result.output
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_backup_without_a_database_says_so(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
+    result = CliRunner().invoke(main, ["backup", str(tmp_path / "copy")])
+    assert result.exit_code == 1
+    assert f"no backup: there is no database at {tmp_path / 'state' / 'perf-gate.db'}" in result.output
+
+
 def test_the_databases_password_is_a_secret(environment: pytest.MonkeyPatch) -> None:
     environment.setenv("PERF_GATE_DATABASE_URL", "postgresql://bot:hunter%402@host/gate")
     settings = load_settings()

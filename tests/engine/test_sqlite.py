@@ -19,6 +19,7 @@ from bot.engine.desk import Round
 from bot.engine.port import CannotStart, Delivery, StoreError
 from bot.engine.runner import STORE_RETRY
 from bot.engine.sqlite import SqliteEngine
+from bot.engine.sqlite.backup import back_up
 from bot.engine.sqlite.database import Database
 from bot.engine.tables.inbox import store
 from bot.engine.transaction import Tx
@@ -163,20 +164,61 @@ async def test_a_closed_database_says_so(tmp_path: Path) -> None:
         await database.write(lambda tx: None)
 
 
-async def test_a_damaged_page_is_an_error_that_does_not_pass(tmp_path: Path) -> None:
-    path = tmp_path / "engine.db"
-    async with opened(path):
-        pass
-    with closing(sqlite3.connect(path)) as connection:
+def spoil(path: Path) -> None:
+    """Overwrite the page that the deliveries begin on."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         (size,) = connection.execute("PRAGMA page_size").fetchone()
         (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'deliveries'").fetchone()
     with path.open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\xff" * size)
+
+
+async def test_a_page_that_is_damaged_while_it_runs_is_an_error_that_does_not_pass(tmp_path: Path) -> None:
+    path = tmp_path / "engine.db"
+    async with opened(path):
+        pass
     async with opened(path) as database:
+        spoil(path)
         with pytest.raises(StoreError, match="malformed") as caught:
             await database.write(partial(accept, big(65)))
         assert not caught.value.transient
+
+
+async def test_a_damaged_page_is_found_at_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "engine.db"
+    async with opened(path):
+        pass
+    spoil(path)
+    with pytest.raises(CannotStart, match=r"engine\.db is damaged: .*; put a backup in its place"):
+        await playing(sqlite_shell(tmp_path)).__aenter__()
+
+
+async def test_a_backup_of_the_running_engine_is_what_it_was_then(tmp_path: Path) -> None:
+    later = tmp_path / "later"
+    later.mkdir()
+    async with playing(sqlite_shell(tmp_path)) as stage:
+        await stage.do("a", Do("placed", effects=(Act("x", after=MINUTE),)))
+        size = await asyncio.to_thread(back_up, tmp_path / "engine.db", later / "engine.db")
+        await stage.do("a", Do("more"))
+    assert [path.name for path in later.iterdir()] == ["engine.db"]
+    assert (later / "engine.db").stat().st_size == size
+    assert (later / "engine.db").stat().st_mode & 0o077 == 0
+    async with playing(sqlite_shell(later), clock=stage.clock) as restored:
+        assert await restored.labels("a") == ("placed",)
+        await stage.clock.advance_to_next(restored.engine)
+        assert await restored.labels("a") == ("placed", "x done")
+
+
+def test_a_backup_that_cannot_be_made_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no database"):
+        back_up(tmp_path / "engine.db", tmp_path / "copy")
+    (tmp_path / "engine.db").write_bytes(b"this is no database" * 1000)
+    with pytest.raises(StoreError, match=r"could not be copied .*not a database"):
+        back_up(tmp_path / "engine.db", tmp_path / "copy")
+    with pytest.raises(StoreError, match="name a file that does not"):
+        back_up(tmp_path / "engine.db", tmp_path / "engine.db")
+    assert [path.name for path in tmp_path.iterdir()] == ["engine.db"]
 
 
 class Hearing(logging.Handler):

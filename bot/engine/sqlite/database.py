@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from bot.engine.port import CannotStart
 from bot.engine.sqlite.alone import Alone
+from bot.engine.sqlite.backup import damage
 from bot.engine.sqlite.lock import ProcessLock
 from bot.engine.sqlite.schema import prepare
 from bot.engine.transaction import Tx
@@ -31,6 +32,7 @@ class Database:
             lock = ProcessLock(path)
             opened.callback(lock.release)
             try:
+                _check(path)
                 writing = opened.enter_context(closing(_connect(path)))
                 prepare(writing, state_schema)
                 reading = opened.enter_context(closing(_connect(path)))
@@ -66,6 +68,15 @@ class Database:
 
     def _after_commit(self, revoked: Sequence[str], rouses: bool) -> None:
         self.committed(revoked, rouses)
+
+
+def _check(path: Path) -> None:
+    """Better no start than verdicts from a damaged file. Raises CannotStart and sqlite3.Error."""
+    with closing(_connect(path)) as connection:
+        if wrong := damage(connection):
+            raise CannotStart(
+                f"{path} is damaged: {wrong}; put a backup in its place, or keep the file aside and start with none"
+            )
 
 
 def _connect(path: Path) -> sqlite3.Connection:
