@@ -82,7 +82,8 @@ class EffectRequest:
     `id` is stable and unique for all time: the same id is never inserted twice. `scope` names what a later transition
     may revoke together (a run, an attempt). `partition` divides a lane (github-write: one at a time per installation).
     `coalesce`: where an unclaimed effect of this aggregate with the same name waits, this one adds nothing; an untried
-    one that is due later is brought forward. `due` None: at once. `payload` is what JSON can say.
+    one that is due later is brought forward. Of one name none is claimed while another runs.
+    `due` None: at once. `payload` is what JSON can say.
     """
 
     id: str

@@ -92,11 +92,6 @@ class Runner(Generic[S, E]):
             while self._fault is None:
                 await self._round()
             raise self._fault
-        except asyncio.CancelledError:
-            raise
-        except BaseException as fault:
-            self._fault = fault
-            raise
         finally:
             await self._stop()
 

@@ -177,6 +177,21 @@ async def test_effects_of_one_name_coalesce_until_one_is_claimed(shell: Shell) -
         assert stage.hands.performed == ["p1", "p5", "p2"]
 
 
+async def test_effects_of_one_name_are_single_flight(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        held, free = stage.hands.hold("p1"), stage.hands.hold("free")
+        await stage.engine.advance("a", Do("one", effects=(Act("p1", coalesce="publish"),)), cause="test")
+        await held.reached.wait()
+        effects = (Act("p2", coalesce="publish"), Act("free"))
+        await stage.engine.advance("a", Do("two", effects=effects), cause="test")
+        await free.reached.wait()
+        assert stage.hands.performed == ["p1", "free"]
+        free.go.set()
+        held.go.set()
+        await stage.engine.idle()
+        assert stage.hands.performed == ["p1", "free", "p2"]
+
+
 async def test_an_urgent_request_brings_the_coalesced_one_forward_unless_it_backs_off(shell: Shell) -> None:
     async with playing(shell) as stage:
         await stage.do("a", Do("one", effects=(Act("p1", coalesce="publish", after=MINUTE),)))

@@ -69,7 +69,7 @@ class Presence:
     @asynccontextmanager
     async def __call__(self) -> AsyncIterator[None]:
         """Be there: for as long as this lasts, effects can be claimed. Raises StoreError."""
-        connector = PsycopgConnector(conninfo=self._url, min_size=1, max_size=2)
+        connector = PsycopgConnector(conninfo=self._url, min_size=1, max_size=2, timeout=10)
         jobs = JobManager(connector)
         try:
             await connector.open_async()

@@ -21,10 +21,10 @@ _DEFAULTS = {
     "keepalives_count": "3",
 }
 
-# A process that stands still inside a transaction must not hold an aggregate for ever; `off` would lose the last
-# commits with the power.
+# A process that stands still inside a transaction must not hold up the others for long: transactions take
+# milliseconds, and what was undone is done again. `off` would lose the last commits with the power.
 _SESSION = (
-    "SET idle_in_transaction_session_timeout = '60s'; SELECT set_config('synchronous_commit', 'on', false) "
+    "SET idle_in_transaction_session_timeout = '5s'; SELECT set_config('synchronous_commit', 'on', false) "
     "WHERE current_setting('synchronous_commit') = 'off'"
 )
 _OPEN = (TransactionStatus.ACTIVE, TransactionStatus.INTRANS, TransactionStatus.INERROR)

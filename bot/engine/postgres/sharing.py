@@ -38,6 +38,7 @@ class ManyProcesses:
     passing: tuple[type[Exception], ...] = (
         psycopg.OperationalError,
         psycopg.InterfaceError,
+        psycopg.errors.IdleInTransactionSessionTimeout,
         exceptions.ConnectorException,
     )
     collisions: tuple[type[Exception], ...] = (
