@@ -67,6 +67,7 @@ class Runner(Generic[S, E]):
         self._revoked_unstarted: set[str] = set()
         self._active = False
         self._fault: BaseException | None = None
+        self._failed = asyncio.Event()
         database.committed = self._after_commit
 
     async def run(self) -> None:
@@ -74,6 +75,7 @@ class Runner(Generic[S, E]):
         if self._active:
             raise RuntimeError("the engine runs already")
         self._active, self._fault = True, None
+        self._failed.clear()
         try:
             async with self._presence():
                 await self._run()
@@ -127,6 +129,7 @@ class Runner(Generic[S, E]):
     def fail(self, fault: BaseException) -> None:
         """End the run with this."""
         self._fault = self._fault or fault
+        self._failed.set()
         self.look()
 
     async def _round(self) -> None:
@@ -176,7 +179,9 @@ class Runner(Generic[S, E]):
                 if not error.transient:
                     raise
                 logger.error("the store cannot write, trying again: %s", error)
-            await self._clock.wait(asyncio.Event(), self._clock.now() + STORE_RETRY)
+            await self._clock.wait(self._failed, self._clock.now() + STORE_RETRY)
+            if self._fault is not None:
+                raise self._fault
 
     async def _stop(self) -> None:
         """The grace period is the process's, not the machine's: it runs on the event loop's own time."""
