@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO
 
+_SHA = re.compile(r"[0-9a-f]{40}")
+_BRANCH = re.compile(r"refs/heads/[A-Za-z0-9][A-Za-z0-9_-]*")
 NOBODY_SHA = "0" * 40
 
 
@@ -71,6 +74,7 @@ class GitRepository:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._known: dict[tuple[str, ...], bytes] = {}
+        self._commits: set[str] = set()
 
     async def run(self, *arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
         return await run_git("--git-dir", str(self.path), *arguments, stdin=stdin, env=env)
@@ -95,11 +99,30 @@ class GitRepository:
         """The commit that a branch, tag or (abbreviated) SHA names; None where nothing does."""
         if not revision or revision.startswith("-"):
             return None
+        if (near := self._at_hand(revision)) is not None:
+            return near
         try:
             found = await self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         except GitFailed:
             return None
-        return found.decode().strip()
+        sha = found.decode().strip()
+        self._commits.add(sha)
+        return sha
+
+    def _at_hand(self, revision: str) -> str | None:
+        """A commit that is known to be one, or a branch that lies in a file of its own: most of what is asked for.
+
+        Starting git costs milliseconds, and every request asks.
+        """
+        if revision in self._commits:
+            return revision
+        if not _BRANCH.fullmatch(revision):
+            return None
+        try:
+            sha = (self.path / revision).read_text("ascii").strip()
+        except (OSError, ValueError):
+            return None
+        return sha if _SHA.fullmatch(sha) else None
 
     async def update_ref(self, ref: str, sha: str) -> None:
         await self.run("update-ref", ref, sha)
@@ -112,7 +135,8 @@ class GitRepository:
 
     async def ls_tree(self, revision: str, path: str = "") -> list[TreeEntry]:
         """Entries at exactly `path`, or inside it where it ends with a slash; all of the root for an empty path."""
-        output = await self.run("ls-tree", "-z", "--long", revision, *(["--", path] if path else []))
+        arguments = ("ls-tree", "-z", "--long", revision, *(["--", path] if path else []))
+        output = await (self.known if _SHA.fullmatch(revision) else self.run)(*arguments)
         entries = []
         for line in filter(None, output.split(b"\0")):
             facts, name = line.split(b"\t", 1)
@@ -121,7 +145,7 @@ class GitRepository:
         return entries
 
     async def blob(self, sha: str) -> bytes:
-        return await self.run("cat-file", "blob", sha)
+        return await self.known("cat-file", "blob", sha)
 
     async def commit(
         self,
