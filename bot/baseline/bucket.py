@@ -28,6 +28,8 @@ _REQUEST_SECONDS = 15.0
 # Dashes and colons too, as other spellings of the same moment have them.
 _NAME = re.compile(r"report_(\d{4}-?\d\d-?\d\d[T_-]?[\d:-]{0,12}Z?)_tier(\d)/perf_report\.json")
 _LONGEST_AGO = timedelta(days=400)
+# What a clock may be wrong by. Names from later on would push the true ones out of what is read.
+_NOT_YET = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Bucket:
             # Pages are asked for as the loop comes to them.
             for listed, blob in enumerate(blobs, start=1):  # noqa: B007  # counted
                 self._in_time()
-                if (entry := _entry(blob, prefix, tier)) is not None:
+                if (entry := _entry(blob, prefix, tier)) is not None and entry.moment <= now + _NOT_YET:
                     found.append(entry)
         if listed == _MOST_LISTED:
             # In the order of names: the newest would be those that are left out.

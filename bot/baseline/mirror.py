@@ -71,7 +71,8 @@ async def read_mirror(archive: Archive, tier: Tier, runs: Sequence[WorkflowRun],
         return None
     reading = await asyncio.to_thread(_read, archive, archive.mirror, tier.number, now)
     vouched = {run.id: run for run in runs if not_from_the_schedule(run, tier.default_branch) is None}
-    reports = _first_of_each_run(_verified(reading, vouched), reading.refused)
+    # Off the loop: who can write the bucket can make forty megabytes of it to parse.
+    reports = await asyncio.to_thread(_believed, reading, vouched)
     skipped = dict(reading.refused)
     _log.debug("read the mirror", extra={"tier": tier.number, "believed": len(reports), "refused": skipped})
     if reading.fault is None:
@@ -102,6 +103,10 @@ def _text(bucket: Bucket, entry: Entry, shelf: Shelf) -> str | None:
     if text is None and 0 < entry.size <= LARGEST_REPORT and (text := bucket.text(entry)):
         shelf.put(entry.shelf_name, text)
     return text or None
+
+
+def _believed(reading: _Reading, runs: Mapping[int, WorkflowRun]) -> tuple[Verified, ...]:
+    return _first_of_each_run(_verified(reading, runs), reading.refused)
 
 
 def _verified(reading: _Reading, runs: Mapping[int, WorkflowRun]) -> Iterable[Verified]:

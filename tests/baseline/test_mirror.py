@@ -177,6 +177,15 @@ async def test_hostile_names_are_no_reports(nights: Nights) -> None:
     assert nights.asked_storage() == []
 
 
+async def test_names_of_the_future_do_not_push_out_the_true_ones(nights: Nights) -> None:
+    run = await nights.night(1, mirrored=True)
+    await nights.sim.expire_artifacts(run)
+    for day in range(MOST + 1):
+        nights.mirror(nights.report(run, wall_seconds_total=1), NOW + timedelta(days=day + 1))
+    pin = await nights.pin()
+    assert (pin.run_id, pin.report) == (run.id, nights.report(run, wall_seconds_total=100.0))
+
+
 async def test_every_page_of_the_listing_is_read(nights: Nights) -> None:
     nights.sim.world.most_listed = 3
     for tier in (1, 2, 3):
@@ -188,12 +197,12 @@ async def test_every_page_of_the_listing_is_read(nights: Nights) -> None:
 
 
 async def test_what_was_read_is_kept_and_only_the_newest(nights: Nights) -> None:
-    runs = [await nights.night(day, uploaded=False, mirrored=True) for day in range(MOST + 5)]
+    runs = [await nights.night(day, uploaded=False, mirrored=True) for day in range(1, MOST + 6)]
     mirrored = await nights.mirrored()
     assert mirrored is not None
     assert [one.run.id for one in mirrored.reports] == [run.id for run in runs[:MOST]]
     assert len(nights.asked_storage()) == MOST
-    await nights.night(-1, uploaded=False, mirrored=True)
+    await nights.night(0, uploaded=False, mirrored=True)
     again = await nights.mirrored()
     assert again is not None
     assert len(again.reports) == MOST
