@@ -13,7 +13,7 @@ from markdown_it.token import Token
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 # What GitHub makes a link or a person of in running text.
 _MENTION = re.compile(r"@[A-Za-z0-9][\w/-]*")
-_LINKS = re.compile(r"https?://|ftp://|(?<![a-z0-9])www\.[a-z]|#\d|\bgh-\d|[\w.+-]+@[\w-]+\.\w", re.IGNORECASE)
+_LINKS = re.compile(r"https?://|ftp://|(?<![a-z0-9])www\.[a-z]|#\d|(?<!@)\bgh-\d|[\w.+-]+@[\w-]+\.\w", re.IGNORECASE)
 _TAG = re.compile(r"<(/?[A-Za-z][^\s>/]*)([^>]*)>")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CELL = re.compile(r"(?<!\\)\|")
