@@ -165,6 +165,7 @@ def _result(judgement: Judgement) -> dict[str, Any]:
         "policy": judgement.policy,
         "tree": judgement.tree,
         **(by_noise if judgement.noise is not None else {}),
+        **({"fallback": judgement.fallback} if judgement.fallback else {}),
     }
 
 
@@ -203,7 +204,8 @@ def table(judgement: Judgement, thresholds: Thresholds) -> str:
         *((f"{printable(name, 40)} (s)", *_cells(row, thresholds.stage)) for name, row in judgement.stages.items()),
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    lines = [f"Verdict: {judgement.verdict}", *(f"  {reason}" for reason in judgement.reasons), ""]
+    lines = [f"Verdict: {judgement.verdict}", *(f"  {reason}" for reason in judgement.reasons)]
+    lines += [f"Decided by the fixed table: {judgement.fallback}", ""] if judgement.fallback else [""]
     for name, *values in rows:
         cells = [name.ljust(widths[0]), *(value.rjust(width) for value, width in zip(values, widths[1:], strict=True))]
         lines.append("  ".join(cells).rstrip())

@@ -15,7 +15,7 @@ from bot.verdict.model import Judgement, Noise, Policy, Reading, Row
 from bot.verdict.noise import FEWEST
 from bot.verdict.past import PastRun
 from bot.verdict.report import PerfReport
-from bot.verdict.wording import percent, rough
+from bot.verdict.wording import limit, percent, rough
 
 _NAMES: dict[Policy, str] = {"table": "the fixed table", "calibrated": "this tier's own noise"}
 # Below it a chart says less than a sentence.
@@ -26,7 +26,9 @@ _HEADER = ["Signal", "Δ to the baseline", "Δ to its usual", "What it means"]
 
 
 def disagreement(judgement: Judgement) -> str:
-    """One line for the top, where the reading that does not decide would have decided otherwise."""
+    """One line for the top, where the reading that does not decide would have decided otherwise, or could not."""
+    if judgement.fallback:
+        return f"**Decided by the fixed table:** {text(judgement.fallback)}"
     if judgement.other_verdict is None or judgement.other_verdict == judgement.verdict:
         return ""
     other: Policy = "table" if judgement.policy == "calibrated" else "calibrated"
@@ -49,7 +51,8 @@ def noise_section(
         return f"{head}\n\nNo signal of this run has {FEWEST} earlier measurements to compare it with."
     said = (
         f"Against the last {noise.n} scheduled runs of this tier; decided by {_NAMES[judgement.policy]}."
-        " A band is what unchanged code does by chance; work is the summed wall time of a stage's tasks."
+        f" A band is what unchanged code does by chance, and never less than the {limit(thresholds.stage.warn_percent)}"
+        " from which a change counts; work is the summed wall time of a stage's tasks."
     )
     telling = {index for index, row in enumerate(rows) if "beyond" in row[-1]}
     stage_rows = table(_HEADER, rows, budget=8_000, more="signals", foremost=telling)
@@ -108,12 +111,21 @@ def _remarks(judgement: Judgement, noise: Noise) -> str:
         )
     if skipped := max((reading.skipped for reading in _every(noise)), default=0):
         said.append(f"Up to {skipped} earlier runs were left out, as before a lasting step of the level or astray.")
-    unread = [name for name, row in judgement.stages.items() if row.delta is not None and name not in noise.stages]
-    if unread:
+    if unread := _unread(judgement, noise):
         names = ", ".join(text(name, 60) for name in unread[:5])
         more = f" and {len(unread) - 5} more" if len(unread) > 5 else ""
-        said.append(f"Fewer than {FEWEST} earlier measurements, so no band: {names}{more}.")
+        judged = ", and judged by the fixed table" if judgement.policy == "calibrated" else ""
+        said.append(f"Fewer than {FEWEST} earlier measurements, so no band{judged}: {names}{more}.")
     return bullets(said, most=10)
+
+
+def _unread(judgement: Judgement, noise: Noise) -> list[str]:
+    """What counts and has too little history for a band."""
+    singles = (("total", judgement.total, noise.total), ("peak memory", judgement.memory, noise.memory))
+    unread = [name for name, row, reading in singles if row.delta is not None and reading is None]
+    return unread + [
+        name for name, row in judgement.stages.items() if row.delta is not None and name not in noise.stages
+    ]
 
 
 def smallest_visible(noise: Noise) -> str:

@@ -99,6 +99,8 @@ def _next(run: Run, judgement: Judgement) -> str:
         return "nothing to do; the gates that were asked for have passed."
     if judgement.verdict == "warn":
         return "a reviewer decides; `@perf-gate retry` measures again."
+    if judgement.verdict == "inconclusive" and judgement.other_verdict in ("warn", "fail"):
+        return "`@perf-gate retry` measures again; by the tier's own noise this is more than chance."
     if judgement.verdict == "inconclusive":
         return "`@perf-gate retry` measures again; this is no word about the code."
     if judgement.verdict == "fail":

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from bot.config.schema import Band, Thresholds
 from bot.verdict.model import Finding, Noise, Reading, RowVerdict
 from bot.verdict.noise import FEWEST, read
-from bot.verdict.past import PastRun, numbers
+from bot.verdict.past import PastRun, numbers, samples
 from bot.verdict.report import PerfReport, printable
 from bot.verdict.rules import (
     RULES,
@@ -47,10 +47,6 @@ def readings(
     history: Sequence[PastRun],
 ) -> Noise:
     """What the noise says of every signal that counts in the table, and of the work of the stages that do."""
-    ours = numbers(baseline, _UNKNOWN_TIME)
-    earlier = list(history)
-    if not any((past.total, past.stages) == (ours.total, ours.stages) for past in earlier):
-        earlier.append(ours)
     counting = {name for name, signal in signals.stages.items() if signal.counts}
     counted = [
         replace(
@@ -62,12 +58,7 @@ def readings(
         )
         for theirs in (numbers(report, _UNKNOWN_TIME) for report in treatments)
     ]
-    return read(
-        earlier,
-        counted,
-        warn_percent=float(thresholds.stage.warn_percent),
-        fail_percent=float(thresholds.stage.fail_percent),
-    )
+    return read(samples(history, baseline, treatments), counted, thresholds)
 
 
 def known(noise: Noise | None) -> bool:
@@ -78,7 +69,7 @@ def known(noise: Noise | None) -> bool:
 def stands_out(pair: Pair, verdict: RowVerdict) -> list[Finding]:
     """The signals beyond their band whose change is of the class `verdict`; the table's word for those without one."""
     noise, thresholds = pair.noise or Noise(0), pair.thresholds
-    found = [finding for finding in crossed(pair, verdict) if not _has_band(finding.field, noise)]
+    found = crossed(_without_band(pair.signals, noise), verdict)
     named = [
         ("wall_seconds_total", "s", noise.total, thresholds.total),
         (MEMORY_FIELD, "MB", noise.memory, thresholds.memory),
@@ -93,12 +84,16 @@ def stands_out(pair: Pair, verdict: RowVerdict) -> list[Finding]:
 
 
 def by_their_noise(signals: Signals, noise: Noise, thresholds: Thresholds) -> Signals:
-    """The rows with the verdicts of their readings; a stage's is the worse one of its wall time's and its work's."""
+    """The rows with the verdicts of their readings; a stage's is the worse one of its wall time's and its work's.
 
-    def read_as(signal: Signal, band: Band, *found: Reading | None) -> Signal:
-        told = [_class(reading, band) for reading in found if reading is not None]
-        if not signal.counts or not told:
+    The table's word stands for what has no reading, as in `stands_out`: a row is never milder than the findings.
+    """
+
+    def read_as(signal: Signal, band: Band, own: Reading | None, work: Reading | None = None) -> Signal:
+        if not signal.counts:
             return signal
+        told = [_class(own, band) if own is not None else signal.row.verdict]
+        told += [_class(work, band)] if work is not None else []
         worst = next(verdict for verdict in _WORST_FIRST if verdict in told)
         return dataclasses.replace(signal, row=replace(signal.row, verdict=worst))
 
@@ -120,8 +115,8 @@ def _class(reading: Reading, band: Band) -> RowVerdict:
 
 def _finding(field: str, unit: str, reading: Reading, band: Band) -> Finding:
     beyond = rough(reading.width)
-    usual = Decimal(f"{reading.usual:.1f}")
-    measured = Decimal(f"{reading.usual * (1 + reading.change) * (1 + (reading.shared or 0)):.1f}")
+    usual = _estimated(reading.usual)
+    measured = _estimated(reading.usual * (1 + reading.change) * (1 + (reading.shared or 0)))
     apart = "" if reading.shared is None else f", after the {rough(reading.shared)} that all stages share"
     said = (
         f"{field} is {measured} {unit}, usually {usual} {unit}: {rough(reading.change)}{apart},"
@@ -131,12 +126,15 @@ def _finding(field: str, unit: str, reading: Reading, band: Band) -> Finding:
     return Finding(field, said, usual, measured, f"±{beyond.lstrip('+')} and {limit(worst)}")
 
 
-def _has_band(field: str, noise: Noise) -> bool:
-    if field == "wall_seconds_total":
-        return noise.total is not None
-    if field == MEMORY_FIELD:
-        return noise.memory is not None
-    return field in map(_wall, noise.stages)
+def _estimated(value: float) -> Decimal:
+    """A value of seconds or MB, to a tenth, or to three digits where that would leave fewer."""
+    return Decimal(f"{value:.1f}") if value >= 10 else Decimal(f"{Decimal(f'{value:.3g}'):f}")
+
+
+def _without_band(signals: Signals, noise: Noise) -> list[Signal]:
+    singles = ((signals.total, noise.total), (signals.memory, noise.memory))
+    unread = [signal for signal, reading in singles if reading is None]
+    return unread + [signal for name, signal in signals.stages.items() if name not in noise.stages]
 
 
 def _wall(stage: str) -> str:

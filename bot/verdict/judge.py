@@ -8,6 +8,7 @@ from bot.config.schema import Thresholds
 from bot.verdict.calibrated import CALIBRATED, by_their_noise, known, readings
 from bot.verdict.flags import flags, footnotes
 from bot.verdict.model import Branch, Finding, Judgement, Noise, Policy
+from bot.verdict.noise import FEWEST
 from bot.verdict.past import PastRun
 from bot.verdict.report import Json, PerfReport, validate_report
 from bot.verdict.rules import RULES, Pair, Rule
@@ -15,6 +16,11 @@ from bot.verdict.signals import measure
 from bot.verdict.wording import percent
 
 _MOST_PROBLEMS = 10
+_NOT_BY_DELTA = (
+    "Each verdict is by the tier's own noise: of what the signal usually is, and of a stage's work too."
+    " The Δ beside it is to the one baseline."
+)
+_DELTA_RULES = frozenset({"beyond_fail", "contention", "beyond_warn", "all_within"})
 
 
 def judge(
@@ -59,7 +65,7 @@ def judge(
         memory=rows.memory.row,
         stages={name: signal.row for name, signal in rows.stages.items()},
         flags=flags(pair, excluded),
-        footnotes=footnotes(pair),
+        footnotes=(*((_NOT_BY_DELTA,) if decided is by_noise else ()), *footnotes(pair)),
         hard_fails=_said_by(decided, "more_oom", "beyond_fail"),
         warns=_said_by(decided, "beyond_warn"),
         tree=decided,
@@ -67,6 +73,7 @@ def judge(
         noise=noise if noise is not None and noise.n else None,
         other_verdict=other[0].verdict if other else None,
         other_reasons=_sentences(other[0].findings) if other else (),
+        fallback=_too_little(noise) if policy == "calibrated" and by_noise is None and _by_deltas(decided) else "",
     )
 
 
@@ -92,6 +99,20 @@ def _said_by(tree: Sequence[Branch], *rules: str) -> tuple[str, ...]:
 
 def _sentences(findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple(finding.sentence for finding in findings)
+
+
+def _by_deltas(tree: Sequence[Branch]) -> bool:
+    """Would another reading of the deltas have been asked at all?"""
+    return tree[0].rule in _DELTA_RULES
+
+
+def _too_little(noise: Noise | None) -> str:
+    """Why the tier's noise, which was to decide, could not."""
+    runs = noise.n if noise else 0
+    if runs >= FEWEST:
+        return f"The tier's own noise was to decide, but no wall time has {FEWEST} earlier measurements."
+    read = f"only {runs} of its scheduled runs" if runs else "none of its scheduled runs"
+    return f"The tier's own noise was to decide, but {read} could be read where {FEWEST} are needed."
 
 
 def _all_within(pair: Pair, rules: Sequence[Rule]) -> Finding:

@@ -79,7 +79,8 @@ class Judgement(msgspec.Struct, frozen=True):
     `tree` holds every rule that found something, in order: its first branch decided, and `reasons` are that branch's
     sentences. `policy` is the reading that decided deltas, by the fixed table or by the tier's `noise`;
     `other_verdict` is what the other one would have said (for `other_reasons`), None where there is no other.
-    `hard_fails` and `warns` are what the threshold table says of each signal, whichever rule decided. `flags` never
+    `fallback` says why the table decided although the noise was to. `hard_fails` and `warns` are what the deciding
+    reading says of each signal, whichever rule decided. `flags` never
     change a verdict. `footnotes` say why a row is "—" and which optional fields a report lacks. Sentences are plain
     text, not Markdown, and may quote hostile names out of a report.
     """
@@ -98,3 +99,4 @@ class Judgement(msgspec.Struct, frozen=True):
     noise: Noise | None = None
     other_verdict: VerdictName | None = None
     other_reasons: tuple[str, ...] = ()
+    fallback: str = ""

@@ -7,11 +7,13 @@ single run carries the whole noise itself, so that the difference of two is √2
 
 **The band.** A stage's own part is judged with the shared part taken out (the median of what the other stages did, so
 that one slow stage cannot hide in it), where history shows that there is one; the shared part is judged by the total.
+Where the total cannot be judged nothing is taken out: a slowdown of every stage would be nobody's.
 Few samples make the band wide through Student's t; stages learn of each other's spread as far as they look alike
 (`distribution.sharpened`). The error allowed for testing many signals at once, 5 % for the whole comparison, is divided
 among them, most of it where most can be learned: the work signal, the summed wall time of a stage's tasks, which
-waiting and scheduling hardly touch. A stage so quiet that a hard fail is seen without its share leaves the rest of it
-to the louder ones. History before a lasting step of the level is left out, and so is a night that went astray.
+waiting and scheduling hardly touch. A stage so quiet that a hard fail is seen without its share leaves the rest of it to
+the louder ones, but for that no band grows beyond what chance does once in 2,000. History before a lasting step of the
+level is left out, and so is a night that went astray.
 
 **Why not what others do.** rustc-perf calls a change significant beyond Q3 + 3·IQR of neighbouring deltas: robust, but
 it needs a hundred of them, has no notion of the part that all stages share, and a false-alarm rate that nobody
@@ -25,17 +27,20 @@ is kept: a signal with too little history has no band, and the comparison says w
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
+from bot.config.schema import Band, Thresholds
 from bot.verdict.distribution import quantile, sharpened, upper_tail
 from bot.verdict.model import Noise, Reading
 from bot.verdict.past import PastRun
-from bot.verdict.series import Series, alone, alongside
+from bot.verdict.series import Runs, Series, alone, alongside
 
 FEWEST = 5
 """Reports below which a band would be wider than any change anybody asks about."""
 MOST = 20
+MOST_STAGES = 200
+"""Beyond these no pipeline wrote the report, and what stages share would cost their square."""
 
 # The error allowed for one whole comparison, by family; see `python -m bench.verdict`.
 _MEMORY = 0.004
@@ -45,6 +50,8 @@ _WALL_ALONE = 0.025
 
 # A spread below this is a measurement that was too coarse, not a signal without noise.
 _LEAST_SD = 0.005
+# Chance so small that a wider limit buys nothing for the other signals, and costs the quiet ones what they could show.
+_REMOTE = 0.0005
 # Seen nine times in ten: the normal distribution's 90 % point.
 _NINE_IN_TEN = 1.2816
 
@@ -52,26 +59,40 @@ _NINE_IN_TEN = 1.2816
 def read(
     history: Sequence[PastRun],
     treatments: Sequence[PastRun],
-    *,
-    warn_percent: float = 5,
-    fail_percent: float = 10,
+    thresholds: Thresholds,
 ) -> Noise:
     """The readings of every signal that `treatments` (repeats of one head) have and history can say something about.
 
-    `history` is oldest first and holds the baseline. A change matters from `warn_percent`; the search is set to find
-    one of `fail_percent`.
+    `history` is oldest first and holds the baseline. A change matters from the signal's warn limit; the search is set
+    to find one of its fail limit.
     """
     kept = list(history)[-MOST:]
-    aims = (math.log1p(warn_percent / 100), math.log1p(fail_percent / 100))
-    work = _family([run.work for run in kept], [run.work for run in treatments], _WORK, aims)
-    walls = _WALL_BESIDE_WORK if work else _WALL_ALONE
+    walls = _WALL_BESIDE_WORK if _have_work(kept, treatments) else _WALL_ALONE
+    totals = [run.total for run in kept], [run.total for run in treatments]
+    total = _single(*totals, walls / 2, _aims(thresholds.total))
+    # The total answers for what all stages share. Without it each stage has to, and may spend its error too.
+    series_of, for_stages = (alongside, walls / 2) if total is not None else (alone, walls)
+    stages = _aims(thresholds.stage)
     return Noise(
         n=len(kept),
-        total=_single([run.total for run in kept], [run.total for run in treatments], walls / 2, aims),
-        memory=_single([run.memory for run in kept], [run.memory for run in treatments], _MEMORY, aims),
-        stages=_family([run.stages for run in kept], [run.stages for run in treatments], walls / 2, aims),
-        work=work,
+        total=total,
+        memory=_single(
+            [run.memory for run in kept], [run.memory for run in treatments], _MEMORY, _aims(thresholds.memory)
+        ),
+        stages=_family([run.stages for run in kept], [run.stages for run in treatments], for_stages, stages, series_of),
+        work=_family([run.work for run in kept], [run.work for run in treatments], _WORK, stages, series_of),
     )
+
+
+def _have_work(history: Sequence[PastRun], treatments: Sequence[PastRun]) -> bool:
+    """Can the work of any stage be read?"""
+    names = {name for run in treatments for name in run.work}
+    return any(sum(name in run.work for run in history) >= FEWEST for name in names)
+
+
+def _aims(band: Band) -> tuple[float, float]:
+    """From where a change matters, and the change that is to be found, in logarithms."""
+    return math.log1p(float(band.warn_percent) / 100), math.log1p(float(band.fail_percent) / 100)
 
 
 def _single(
@@ -88,9 +109,13 @@ def _family(
     now: Sequence[Mapping[str, float]],
     error: float,
     aims: tuple[float, float],
+    series_of: Callable[[Runs, Runs, str], Series | None],
 ) -> dict[str, Reading]:
-    names = dict.fromkeys(name for run in now for name in run)
-    found = {name: alongside(past, now, name) for name in names}
+    known = {name for run in past for name in run}
+    names = [name for name in dict.fromkeys(name for run in now for name in run) if name in known]
+    if len(known) > MOST_STAGES:
+        return {}
+    found = {name: series_of(past, now, name) for name in names}
     return _readings({name: series for name, series in found.items() if series is not None}, error, aims)
 
 
@@ -140,7 +165,9 @@ def _limits(errors: Sequence[tuple[float, int]], allowed: float, aims: tuple[flo
 
     def at(share: float) -> list[float]:
         # Two deviations below the aim it is found 49 times in 50.
-        return [max(quantile(share, df) * sd, aim - 2 * sd, matters) for sd, df in errors]
+        return [
+            max(quantile(share, df) * sd, min(aim - 2 * sd, quantile(_REMOTE, df) * sd), matters) for sd, df in errors
+        ]
 
     low, high = allowed / len(errors), allowed
     for _ in range(12):

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.verdict.report import Json, PerfReport, validate_report
 from bot.verdict.rules import SUCCEEDED, bucket
@@ -19,12 +20,14 @@ from bot.verdict.rules import SUCCEEDED, bucket
 ORDINARY_PREEMPTIONS = 3
 _FIRST = datetime.fromtimestamp(0, UTC)
 _SHORTEST, _LONGEST = 1e-6, 1e15
+_LONGEST_RUN_ID, _LONGEST_NAME = 18, 200
 
 
 class PastRun(msgspec.Struct, frozen=True):
     """One scheduled run. Seconds of wall time and of work (the summed wall time of its tasks), memory in MB.
 
-    A stage that was cached or measured 0 is absent. `workflow_run_id` is 0 where the report names none.
+    A stage that was cached or measured 0 is absent. `workflow_run_id` is 0, and `job` (the Iris job) and `ferry_module`
+    are empty, where the report names none.
     """
 
     workflow_run_id: int
@@ -34,6 +37,8 @@ class PastRun(msgspec.Struct, frozen=True):
     memory: float | None = None
     stages: dict[str, float] = {}
     work: dict[str, float] = {}
+    job: str = ""
+    ferry_module: str = ""
 
 
 def past_run(report: PerfReport, at: datetime, *, workflow_run_id: int = 0, sha: str = "") -> PastRun | None:
@@ -60,7 +65,54 @@ def numbers(report: PerfReport, at: datetime, *, workflow_run_id: int = 0, sha: 
         memory=_measured(report.peak_worker_memory_mb),
         stages=_all_measured(report.stage_wall_seconds, cached),
         work=_all_measured(report.stage_sum_task_wall_seconds, cached),
+        job=_kept_name(report.iris_job_id),
+        ferry_module=_kept_name(report.ferry_module),
     )
+
+
+def samples(history: Sequence[PastRun], baseline: PerfReport, treatments: Sequence[PerfReport]) -> list[PastRun]:
+    """The runs of `history`, each once, that vary as the baseline does, and the baseline where it is a sample itself.
+
+    Left out are the treatments' own runs, which a folder of reports may hold too, and those of another ferry. The total
+    of a run with other stages than the baseline's is left out: it holds other work.
+    """
+    ours = past_run(baseline, _FIRST)
+    like = numbers(baseline, _FIRST)
+    of_treatments = {report.iris_job_id for report in treatments}
+    found: dict[object, PastRun] = {}
+    for past in history:
+        if past.job and past.job in of_treatments:
+            continue
+        if past.ferry_module and like.ferry_module and past.ferry_module != like.ferry_module:
+            continue
+        # A later copy of a run, or its later attempt, takes the place of the earlier one.
+        found.pop(same := _identity(past), None)
+        found[same] = past
+    if ours is not None and not any(_is_of(past, ours) for past in found.values()):
+        found[None] = ours
+    return [_of_the_same_work(past, like) for past in found.values()]
+
+
+def _identity(past: PastRun) -> object:
+    """Equal for two reports of one run. A run that names neither itself nor its job is only itself."""
+    if past.workflow_run_id:
+        return past.workflow_run_id
+    return (past.job, past.total, tuple(past.stages.items())) if past.job else id(past)
+
+
+def _is_of(past: PastRun, baseline: PastRun) -> bool:
+    return (past.total, past.stages) == (baseline.total, baseline.stages)
+
+
+def _of_the_same_work(past: PastRun, like: PastRun) -> PastRun:
+    if not past.stages or not like.stages or past.stages.keys() == like.stages.keys():
+        return past
+    return replace(past, total=None)
+
+
+def _kept_name(value: str | None) -> str:
+    """The name as it is, for comparing; one that nothing of ours is called is not kept."""
+    return value if value and len(value) <= _LONGEST_NAME else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +156,7 @@ def _collected_at(report: PerfReport) -> datetime | None:
 
 def _run_id(report: PerfReport) -> int:
     said = report.workflow_run_id or ""
-    return int(said) if said.isascii() and said.isdigit() else 0
+    return int(said) if said.isascii() and said.isdigit() and len(said) <= _LONGEST_RUN_ID else 0
 
 
 def _measured(value: Decimal | None) -> float | None:

@@ -6,7 +6,7 @@ order and boundaries here are exact: a value equal to a limit belongs to the mil
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -131,7 +131,7 @@ def nothing_compares(pair: Pair) -> list[Finding]:
 
 def beyond_fail(pair: Pair) -> list[Finding]:
     """Rule 6."""
-    return [*crossed(pair, "fail"), *more_failures(pair)]
+    return [*crossed(pair.signals.all, "fail"), *more_failures(pair)]
 
 
 def more_failures(pair: Pair) -> list[Finding]:
@@ -173,7 +173,7 @@ def contention(pair: Pair) -> list[Finding]:
 
 def beyond_warn(pair: Pair) -> list[Finding]:
     """Rule 8."""
-    return crossed(pair, "warn")
+    return crossed(pair.signals.all, "warn")
 
 
 RULES: Final = (
@@ -195,9 +195,9 @@ def _more(field: str, ours: Decimal, theirs: Decimal) -> list[Finding]:
     return [Finding(field, said, ours, theirs, number(ours))]
 
 
-def crossed(pair: Pair, verdict: RowVerdict) -> list[Finding]:
+def crossed(signals: Iterable[Signal], verdict: RowVerdict) -> list[Finding]:
     """Every signal whose row has this verdict."""
-    return [_crossing(signal) for signal in pair.signals.all if signal.row.verdict == verdict]
+    return [_crossing(signal) for signal in signals if signal.row.verdict == verdict]
 
 
 def _crossing(signal: Signal) -> Finding:

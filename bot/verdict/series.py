@@ -64,7 +64,8 @@ def alongside(past: Runs, now: Runs, name: str) -> Series | None:
     left, taken = [value for value, _ in ours if value is not None], [value for value, _ in theirs if value is not None]
     if len(left) < len(ours) or len(taken) < len(theirs) or variance(left) >= _WORTHWHILE**2 * variance(by_itself.past):
         return by_itself
-    shared = fmean(common for _, common in theirs)
+    # From what they shared on the usual run, whose medians need not be 0.
+    shared = fmean(common for _, common in theirs) - fmean(common for _, common in ours)
     return Series(tuple(left), tuple(taken), by_itself.level, shared, by_itself.skipped)
 
 
@@ -93,17 +94,30 @@ def _last_step(values: Sequence[float]) -> int:
 
     The noise is told by neighbours, which a step touches once; a step must stand out six times from it.
     """
+    last = 0
+    while step := _step(values[last:]):
+        last += step
+    return last
+
+
+def _step(values: Sequence[float]) -> int:
+    """Where the two levels lie that leave the least of the values unexplained, 0 if they are not apart.
+
+    Medians and absolute deviations, so that one night that went astray is no step. How far the levels are apart does
+    not tell where: between halves of one size they seem surest, however many old nights the newer half holds.
+    """
     if len(values) < _FEWEST_TO_TELL:
         return 0
-    between = [abs(after - before) for before, after in pairwise(values)]
-    noise = _MAD_TO_SD * median(between) / math.sqrt(2)
+    noise = _MAD_TO_SD * median(abs(after - before) for before, after in pairwise(values)) / math.sqrt(2)
     if noise <= 0:
         return 0
-    best, where = 0.0, 0
-    for split in range(_FEWEST_BESIDE_A_STEP, len(values) - _FEWEST_BESIDE_A_STEP + 1):
-        before, after = values[:split], values[split:]
-        # Medians, so that one night that went astray is no step.
-        apart = abs(median(after) - median(before)) / (noise * math.sqrt(1 / len(before) + 1 / len(after)))
-        if apart > best:
-            best, where = apart, split
-    return where if best > _STEP else 0
+    places = range(_FEWEST_BESIDE_A_STEP, len(values) - _FEWEST_BESIDE_A_STEP + 1)
+    where = min(places, key=lambda split: _unexplained(values[:split]) + _unexplained(values[split:]))
+    before, after = values[:where], values[where:]
+    apart = abs(median(after) - median(before)) / (noise * math.sqrt(1 / len(before) + 1 / len(after)))
+    return where if apart > _STEP else 0
+
+
+def _unexplained(values: Sequence[float]) -> float:
+    level = median(values)
+    return math.fsum(abs(value - level) for value in values)

@@ -161,6 +161,20 @@ def few_nights() -> PullRequest:
     return pull(RunState.passed, judged(1, report(), treatment(), history=nights(3)))
 
 
+def few_nights_to_decide() -> PullRequest:
+    """The noise was to decide, and is not known yet."""
+    settings = config(verdict={"policy": "calibrated"})
+    gate = judged(1, report(), treatment(stages=slower(0.13)), settings, history=nights(3))
+    return pull(RunState.failed, gate, settings=settings)
+
+
+def contention_beyond_the_noise() -> PullRequest:
+    """By the table a slow day of the cluster; one stage did more work than it ever does."""
+    before = report(stage_sum_task_wall_seconds=work())
+    after = treatment(stages=slower(0.07)) | {"stage_sum_task_wall_seconds": work(0.12, "minhash")}
+    return pull(RunState.inconclusive, judged(1, before, after, history=nights()))
+
+
 def excluded_stage() -> PullRequest:
     gate = judged(1, report(), treatment(stages=slower(0.4, "download")), excluded=("download",))
     return pull(RunState.passed, gate)
@@ -236,6 +250,8 @@ JUDGED: Final = {
     "noise_sees_more_than_the_table": quiet_regression("table"),
     "calibrated_fail": quiet_regression("calibrated"),
     "too_few_nights": few_nights(),
+    "too_few_nights_to_decide": few_nights_to_decide(),
+    "contention_beyond_the_noise": contention_beyond_the_noise(),
     "excluded_stage": excluded_stage(),
     "oversize_report": raw_report_cut(),
     "inconclusive_preempted_tasks": inconclusive(task_state_counts={"succeeded": 42, "preempted": 2}),

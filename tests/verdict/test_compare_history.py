@@ -85,3 +85,13 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     shown = compare(*files(tmp_path, *slow_day()), "--history", str(tmp_path / "nowhere"))
     assert shown.exit_code == 2
     assert "does not exist" in shown.stderr
+
+
+def test_the_noise_that_was_to_decide_and_is_not_known_is_said_in_every_form(tmp_path: Path) -> None:
+    pair = files(tmp_path, *slow_day())
+    why = "The tier's own noise was to decide, but none of its scheduled runs could be read where 5 are needed."
+    assert f"\nDecided by the fixed table: {why}\n" in compare(*pair, "--policy", "calibrated").stdout
+    assert compare(*pair, "--policy", "calibrated", "--markdown").stdout.startswith("**Decided by the fixed table:** ")
+    told = json.loads(compare(*pair, "--policy", "calibrated", "--json").stdout)
+    assert (told["policy"], told["fallback"]) == ("table", why)
+    assert "fallback" not in json.loads(compare(*pair, "--json").stdout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import replace as changed
@@ -19,6 +20,7 @@ from bot.verdict.model import Judgement, Policy
 from bot.verdict.noise import FEWEST
 from bot.verdict.past import PastRun, earlier_reports, past_run
 from bot.verdict.report import PerfReport
+from bot.verdict.series import settled
 
 WORSE = ["pass", "warn", "fail"]
 
@@ -56,6 +58,12 @@ def scaled(run: PerfReport, factor: float, *fields: str) -> PerfReport:
     return PerfReport.model_validate(content)
 
 
+def scaled_stage(run: PerfReport, stage: str, factor: float) -> PerfReport:
+    """A report with the wall time of one stage scaled."""
+    walls = {name: float(value or 0) for name, value in run.stage_wall_seconds.items()}
+    return with_fields(run, stage_wall_seconds=walls | {stage: walls[stage] * factor})
+
+
 def test_one_stage_that_does_more_work_is_found_on_any_day_of_the_cluster() -> None:
     cluster = Cluster(seed=3)
     judgement = cluster.judge(cluster.run(Slowdown(1.2, "minhash")))
@@ -68,7 +76,8 @@ def test_one_stage_that_does_more_work_is_found_on_any_day_of_the_cluster() -> N
 def test_a_slow_day_of_the_whole_cluster_is_a_fail_by_the_table_and_nothing_by_the_noise() -> None:
     cluster = Cluster(seed=4)
     slow_day = scaled(cluster.reports[-1], 1.15, "stage_wall_seconds")
-    slow_day = with_fields(slow_day, iris_job_id="another", wall_seconds_total=None)
+    total = float(slow_day.wall_seconds_total or 0) * 1.15
+    slow_day = with_fields(slow_day, iris_job_id="another", wall_seconds_total=total)
     judgement = cluster.judge(slow_day, "table")
     assert judgement.verdict == "fail"
     assert judgement.other_verdict == "pass"
@@ -131,6 +140,16 @@ def test_a_lasting_step_of_the_level_ends_the_history_before_it() -> None:
     assert judgement.noise.total is not None
     assert judgement.noise.total.n == 10
     assert judgement.noise.total.skipped == 10
+
+
+def test_a_step_of_the_last_nights_leaves_no_old_night_beside_the_new_ones() -> None:
+    """Found three nights too early, the step would be taken for noise, and +50 % be inside of it."""
+    for nights in (3, 4, 5, 7, 13):
+        level = [math.log(729 + 3 * (number % 4)) for number in range(16 - nights)]
+        newer = [math.log(1458 + 5 * (number % 3)) for number in range(nights)]
+        assert settled(level + newer) == list(range(16 - nights, 16))
+        if nights < 8:
+            assert settled(newer + level + newer)[0] == 16
 
 
 def test_a_night_that_went_astray_does_not_widen_the_band() -> None:
@@ -259,3 +278,126 @@ def test_the_baseline_is_counted_once_whether_history_holds_it_or_not() -> None:
     assert with_it.noise.n == without.noise.n == len(cluster.reports)
     moved = [replace(run, at=run.at + timedelta(days=1)) for run in cluster.history]
     assert cluster.judge(treatment, history=moved).noise == with_it.noise
+
+
+def test_a_slowdown_of_every_stage_is_found_where_no_total_answers_for_it() -> None:
+    """An excluded stage takes the total with it: what the others share must not vanish with it."""
+    cluster = Cluster(seed=5, work=False)
+    judgement = cluster.judge(cluster.run(Slowdown(2.0)), excluded={"normalize"})
+    assert judgement.noise is not None
+    assert judgement.noise.total is None
+    assert {reading.shared for reading in judgement.noise.stages.values()} == {None}
+    assert judgement.verdict == "fail"
+
+
+def test_a_row_is_never_milder_than_what_the_verdict_says_of_it() -> None:
+    """The stage's wall time took a step three nights ago and has no band; its work has one, and is as ever."""
+    cluster = Cluster(seed=16, shared=0.01, own=0.01)
+    stepped = [scaled_stage(run, "minhash", 2.0) for run in cluster.reports[-3:]]
+    cluster.reports[-3:] = stepped
+    treatment = scaled_stage(cluster.run(), "minhash", 3.0)
+    judgement = cluster.judge(treatment)
+    assert judgement.noise is not None
+    assert "minhash" not in judgement.noise.stages
+    assert "minhash" in judgement.noise.work
+    assert judgement.policy == "calibrated"
+    assert judgement.verdict == "fail"
+    assert judgement.stages["minhash"].verdict == "fail"
+
+
+def test_a_quiet_signal_is_not_called_noisy_to_spare_the_others() -> None:
+    cluster = Cluster(seed=17, quietest=0.004, loudest=0.005)
+    treatment = cluster.run(Slowdown(1.08, "minhash"))
+    judgement = cluster.judge(treatment)
+    assert judgement.noise is not None
+    assert judgement.noise.work["minhash"].outcome == "slower"
+    assert judgement.verdict == "warn"
+
+
+def test_the_numbers_of_a_finding_are_those_of_the_report() -> None:
+    cluster = Cluster(seed=18, shared=0.2, own=0.02, work=False)
+    treatment = cluster.run(Slowdown(1.6, "minhash"))
+    finding = next(
+        finding
+        for finding in cluster.judge(treatment).tree[0].findings
+        if finding.field == "stage_wall_seconds.minhash"
+    )
+    assert "that all stages share" in finding.sentence
+    assert finding.treatment == treatment.stage_wall_seconds["minhash"]
+
+
+def test_a_finding_about_a_short_stage_still_says_how_short() -> None:
+    cluster = Cluster(seed=18, shared=0.0, own=0.02, work=False)
+    cluster.reports = [scaled(run, 1e-5, "stage_wall_seconds") for run in cluster.reports]
+    treatment = scaled(cluster.run(Slowdown(2.0, "minhash")), 1e-5, "stage_wall_seconds")
+    said = cluster.judge(treatment).reasons[0]
+    assert "stage_wall_seconds.minhash is 0.0144 s, usually 0.00728 s" in said
+
+
+def test_runs_of_another_ferry_and_of_the_treatment_are_no_history() -> None:
+    cluster = Cluster(seed=19)
+    cluster.reports = [with_fields(run, ferry_module="ferries.ours") for run in cluster.reports]
+    treatment = with_fields(cluster.run(), ferry_module="ferries.ours")
+    others = [with_fields(cluster.run(Slowdown(9.0)), ferry_module="ferries.other") for _ in range(4)]
+    strangers = [past for number, run in enumerate([*others, treatment]) if (past := past_run(run, night(number)))]
+    with_them = cluster.judge(treatment, history=[*strangers, *cluster.history])
+    assert with_them == cluster.judge(treatment)
+
+
+def test_a_run_that_lies_in_the_folder_twice_counts_once() -> None:
+    cluster = Cluster(seed=20)
+    treatment = cluster.run()
+    twice = [copy for past in cluster.history for copy in (past, replace(past))]
+    assert cluster.judge(treatment, history=twice) == cluster.judge(treatment)
+    attempts = [replace(past, workflow_run_id=7, job=f"attempt {past.job}") for past in cluster.history]
+    noise = cluster.judge(treatment, history=attempts).noise
+    assert noise is not None
+    assert noise.n == 1
+
+
+def test_a_baseline_that_measured_trouble_is_no_sample() -> None:
+    cluster = Cluster(seed=21)
+    cluster.reports.append(with_fields(cluster.run(Slowdown(1.4)), preemption_count=5))
+    noise = cluster.judge(cluster.run()).noise
+    assert noise is not None
+    assert noise.n == len(cluster.reports) - 1
+
+
+def test_a_total_of_other_stages_is_not_compared() -> None:
+    """A stage came to the pipeline two nights ago: the totals before hold less work."""
+    cluster = Cluster(seed=22)
+    for number in (-2, -1):
+        run = cluster.reports[number]
+        more = {**run.stage_wall_seconds, "quality": 4000}
+        cluster.reports[number] = with_fields(run, stage_wall_seconds=more, wall_seconds_total=13000 + number)
+    treatment = cluster.run()
+    more = {**treatment.stage_wall_seconds, "quality": 4000}
+    noise = cluster.judge(with_fields(treatment, stage_wall_seconds=more, wall_seconds_total=13000)).noise
+    assert noise is not None
+    assert noise.total is None
+    assert "minhash" in noise.stages
+
+
+def test_a_report_with_a_run_id_of_any_length_is_read() -> None:
+    assert earlier_reports([{"workflow_run_id": "9" * 5000}]).runs[0].workflow_run_id == 0
+
+
+def test_more_stages_than_any_pipeline_has_get_no_bands() -> None:
+    walls: dict[str, Any] = {f"stage {number}": 10 for number in range(5000)}
+    history = earlier_reports([{"stage_wall_seconds": walls, "wall_seconds_total": 9 + n} for n in range(8)]).runs
+    ours = {"stage_wall_seconds": walls, "wall_seconds_total": 9}
+    noise = judge(ours, ours, Thresholds(), history=history, policy="calibrated").noise
+    assert noise is not None
+    assert noise.total is not None
+    assert noise.stages == {}
+
+
+def test_where_the_noise_was_to_decide_and_could_not_it_is_said() -> None:
+    cluster = Cluster(seed=7, nights=FEWEST - 2)
+    treatment = cluster.run()
+    assert "only 3 of its scheduled runs" in cluster.judge(treatment).fallback
+    assert "none of its scheduled runs" in cluster.judge(treatment, history=()).fallback
+    assert cluster.judge(treatment, "table", history=()).fallback == ""
+    out_of_memory = with_fields(treatment, infra_failures={"oom": 1})
+    assert cluster.judge(out_of_memory, history=()).fallback == ""
+    assert Cluster(seed=7).judge(treatment).fallback == ""
