@@ -11,9 +11,9 @@ Where the total cannot be judged nothing is taken out: a slowdown of every stage
 Few samples make the band wide through Student's t; stages learn of each other's spread as far as they look alike
 (`distribution.sharpened`). The error allowed for testing many signals at once, 5 % for the whole comparison, is divided
 among them, most of it where most can be learned: the work signal, the summed wall time of a stage's tasks, which
-waiting and scheduling hardly touch. A stage so quiet that a hard fail is seen without its share leaves the rest of it to
-the louder ones, but for that no band grows beyond what chance does once in 2,000. History before a lasting step of the
-level is left out, and so is a night that went astray.
+waiting and scheduling hardly touch. A stage so quiet that a hard fail is seen without its share leaves the rest of it
+to the louder ones, but for that no band grows beyond what chance does once in 2,000. History before a lasting step of
+the level is left out, and so is a night that went astray.
 
 **Why not what others do.** rustc-perf calls a change significant beyond Q3 + 3·IQR of neighbouring deltas: robust, but
 it needs a hundred of them, has no notion of the part that all stages share, and a false-alarm rate that nobody
