@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 
@@ -60,8 +60,9 @@ def sentences(items: tuple[str, ...], most: int = 8) -> str:
     return f"{shown} … and {len(items) - most} more." if len(items) > most else shown
 
 
-# Far more files than there is room for; the rest of a huge diff is only counted.
+# Far more files and stages than there is room for; the rest of a huge diff or a hostile report is only counted.
 _MOST_FILES = 250
+_MOST_STAGES = 300
 
 
 def assessment_table(assessment: Assessment, budget: int = 14_000) -> str:
@@ -98,16 +99,21 @@ def run_summary(
 
 def stage_timings(judgement: Judgement, thresholds: Thresholds) -> str:
     limits = _limits(thresholds.stage)
+    # Where there is no room for all, the stages that made the verdict are shown.
+    telling = {name for name, row in judgement.stages.items() if row.verdict in ("warn", "fail")}
+    first = set(sorted(judgement.stages, key=lambda name: name not in telling)[:_MOST_STAGES])
+    listed = [(name, row) for name, row in judgement.stages.items() if name in first]
     rows = [
         [text(name, 60), duration(row.baseline), duration(row.treatment), change(row, *limits), mark(row)]
-        for name, row in judgement.stages.items()
+        for name, row in listed
     ]
     if not rows:
         return ""
     header = ["Stage", "Baseline", "Treatment", "Δ", "Verdict"]
-    # Where there is no room for all, the stages that made the verdict are shown.
-    telling = {index for index, row in enumerate(judgement.stages.values()) if row.verdict in ("warn", "fail")}
-    return "### Stage timings\n\n" + table(header, rows, budget=8_000, more="stages", foremost=telling)
+    foremost = {index for index, (name, _) in enumerate(listed) if name in telling}
+    unlisted = len(judgement.stages) - len(rows)
+    timings = table(header, rows, budget=8_000, more="stages", foremost=foremost, unlisted=unlisted)
+    return f"### Stage timings\n\n{timings}"
 
 
 def infra(baseline: PerfReport | None, treatment: PerfReport | None) -> str:
@@ -130,11 +136,16 @@ def remarks(judgement: Judgement) -> str:
     """Flags, then the footnotes to the tables."""
     parts = []
     if judgement.flags:
-        parts.append("### Flags\n\n" + bullets([text(flag, 400) for flag in judgement.flags], most=10))
+        parts.append("### Flags\n\n" + _shown(judgement.flags, most=10))
     if judgement.footnotes:
         # A line between, else both lists would be one.
-        parts.append("Notes to the tables:\n" + bullets([text(note, 400) for note in judgement.footnotes], most=12))
+        parts.append("Notes to the tables:\n" + _shown(judgement.footnotes, most=12))
     return "\n\n".join(parts)
+
+
+def _shown(items: Sequence[str], most: int) -> str:
+    """What is only counted is not made ready to be shown: a hostile report has ten thousand footnotes."""
+    return bullets([*(text(item, 400) for item in items[:most]), *items[most:]], most)
 
 
 def _limits(band: Band) -> tuple[Decimal, Decimal]:

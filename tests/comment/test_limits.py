@@ -144,3 +144,14 @@ def test_the_raw_report_in_the_comment_is_the_one_that_was_judged() -> None:
     assert pr.run.attempt
     shown = next(held for held in read(render(pr, NOW)).code if held.startswith("{"))
     assert json.loads(shown) == json.loads(pr.run.attempt.report)
+
+
+def test_of_more_stages_than_there_is_room_for_the_failing_ones_are_shown_and_the_others_counted() -> None:
+    many = {f"stage {number}": 100.0 for number in range(10_000)}
+    before, after = report(stage_wall_seconds=many), treatment(stages=many | {"stage 9876": 150.0})
+    gate = judged(1, before, after)
+    body = render(pull(RunState.failed, gate), NOW)
+    shown = [line for line in body.split("\n") if line.startswith("| stage ")]
+    assert gate.judgement
+    assert "| stage 9876 | 1m 40s | 2m 30s | +50.0% | ❌ |" in shown
+    assert f"… and {len(gate.judgement.stages) - len(shown)} more stages" in body
