@@ -40,11 +40,11 @@ def problem_lines(judgement: Judgement) -> list[str]:
     """`**Hard fails:**` and `**Warns:**`, each left out where there is none; other verdicts give their reasons."""
     lines = []
     if judgement.verdict == "fail":
-        lines.append(f"**Hard fails:** {sentences(judgement.hard_fails)}")
+        lines.append(f"**Hard fails:** {sentences(judgement.hard_fails, 3)}")
     elif judgement.verdict in ("inconclusive", "not_comparable"):
         lines.append(f"**Why:** {sentences(judgement.reasons)}")
     if judgement.warns and judgement.verdict in ("fail", "warn", "inconclusive"):
-        lines.append(f"**Warns:** {sentences(judgement.warns)}")
+        lines.append(f"**Warns:** {sentences(judgement.warns, 3)}")
     if vanished := [
         name for name, row in judgement.stages.items() if row.baseline is not None and row.treatment is None
     ]:
