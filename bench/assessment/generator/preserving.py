@@ -67,23 +67,46 @@ def docstrings(of: Source, random: Random) -> Iterator[Edit]:
 
 
 def hints(of: Source, random: Random) -> Iterator[Edit]:
-    """Hints of functions and locals, where they stay unevaluated text."""
-    if _FUTURE not in of.text:
-        return
+    """Hints of functions and locals: any text where it stays unevaluated, else an evaluated type of the language."""
+    lazy = _FUTURE in of.text
+    known, bare = ("list[object]", "object") if lazy else ("list[int] | None", "int")
     for node in ast.walk(of.tree):
-        if isinstance(node, ast.FunctionDef):
-            if node.returns is not None:
-                yield from changed("return hint", of, of.replace(node.returns, "object"))
-            for argument in node.args.args:
-                if argument.annotation is not None:
-                    yield from changed("argument hint", of, of.replace(argument.annotation, "list[object]"))
-                elif argument.arg not in ("self", "cls"):
-                    yield from changed("argument hint", of, of.replace(argument, f"{argument.arg}: object"))
-            for inner in node.body:
-                if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
-                    name = inner.targets[0]
-                    if not any(isinstance(one, ast.Global | ast.Nonlocal) for one in ast.walk(node)):
-                        yield from changed("local hint", of, of.replace(name, f"{name.id}: object"))
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        if node.returns is not None and (lazy or _simple(node.returns)):
+            yield from changed("return hint", of, of.replace(node.returns, bare))
+        for argument in node.args.args:
+            if argument.annotation is not None and (lazy or _simple(argument.annotation)):
+                yield from changed("argument hint", of, of.replace(argument.annotation, known))
+            elif argument.annotation is None and argument.arg not in ("self", "cls"):
+                yield from changed("argument hint", of, of.replace(argument, f"{argument.arg}: {bare}"))
+        for inner in node.body:
+            if isinstance(inner, ast.Assign) and len(inner.targets) == 1 and isinstance(inner.targets[0], ast.Name):
+                name = inner.targets[0]
+                if not any(isinstance(one, ast.Global | ast.Nonlocal) for one in ast.walk(node)):
+                    yield from changed("local hint", of, of.replace(name, f"{name.id}: object"))
+
+
+def _simple(hint: ast.expr) -> bool:
+    """Evaluating it does nothing, by the language itself."""
+    return isinstance(hint, ast.Constant) or (isinstance(hint, ast.Name) and hint.id in ("int", "str", "bool", "float"))
+
+
+def unused(of: Source, random: Random) -> Iterator[Edit]:
+    """What nothing reaches goes: a private function, a constant, an import; and an import for type checkers comes."""
+    number = random.randrange(100, 999)
+    last = of.text.rstrip(b"\n") + b"\n"
+    gone = {
+        "dead function": f"\n\ndef _left_behind_{number}(rows):\n    return sorted(rows)\n",
+        "dead constant": f"\n_LEFT_BEHIND_{number} = {number}\n",
+    }
+    for kind, text in gone.items():
+        yield Edit(kind, last + text.encode(), last)
+    for node in of.tree.body:
+        if isinstance(node, ast.Import) and node.names[0].name in _STANDARD:
+            at = of.starts[node.lineno - 1]
+            if b"statistics" not in of.text:
+                yield from changed("unused import", of, of.text[:at] + b"import statistics\n" + of.text[at:])
 
 
 def local_names(of: Source, random: Random) -> Iterator[Edit]:
@@ -192,4 +215,4 @@ def log_text(of: Source, random: Random) -> Iterator[Edit]:
         yield from changed("log text", of, of.replace(node, ast.unparse(new)))
 
 
-PRESERVING = (reformat, comments, docstrings, hints, local_names, import_order, string_joins, log_text)
+PRESERVING = (reformat, comments, docstrings, hints, unused, local_names, import_order, string_joins, log_text)

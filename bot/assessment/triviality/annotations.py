@@ -20,7 +20,10 @@ _READERS_IN_MODULE = frozenset(
     {"pydantic", "typer", "fastapi", "beartype", "typeguard", "cattrs", "attrs", "attr", "hydra", "draccus"}
 )
 # Evaluating these alone has no effect and cannot fail, so they are inert even without the `__future__` import.
-_BUILTINS = frozenset({"int", "str", "float", "bool", "bytes", "object", "list", "dict", "set", "tuple", "type"})
+_BRACKETS = {"list": 1, "set": 1, "frozenset": 1, "dict": 2, "Iterator": 1, "Iterable": 1, "Sequence": 1, "Mapping": 2}
+_BUILTINS = frozenset(
+    {"int", "str", "float", "bool", "bytes", "object", "list", "dict", "set", "tuple", "type", "frozenset"}
+)
 
 
 def _drop_hints(side: Side, pair: Pair) -> list[str]:
@@ -44,6 +47,7 @@ class _Stripper:
         )
         self._bound = module_bindings(side.tree)
         self._tree = side.tree
+        self._side = side
 
     def visit_statement(self, node: ast.AST, owner: ast.AST | None) -> None:
         if isinstance(node, Function):
@@ -103,9 +107,37 @@ class _Stripper:
         return hint is not None and (self._lazy or self._harmless(hint))
 
     def _harmless(self, hint: ast.expr) -> bool:
+        """Is evaluating it sure to succeed and to do nothing?"""
         if isinstance(hint, ast.Constant):
             return hint.value is None or isinstance(hint.value, str)
-        return isinstance(hint, ast.Name) and hint.id in _BUILTINS and hint.id not in self._bound
+        return self._type(hint)
+
+    def _type(self, hint: ast.expr) -> bool:
+        """A known type, one of a known kind with known types in its brackets, or a union of such."""
+        if isinstance(hint, ast.Name):
+            return self._known(hint.id)
+        if isinstance(hint, ast.BinOp) and isinstance(hint.op, ast.BitOr):
+            sides = (hint.left, hint.right)
+            nothing = [isinstance(one, ast.Constant) and one.value is None for one in sides]
+            return not all(nothing) and all(none or self._type(one) for none, one in zip(nothing, sides, strict=True))
+        if isinstance(hint, ast.Subscript) and isinstance(hint.value, ast.Name) and hint.value.id in _BRACKETS:
+            inside = hint.slice.elts if isinstance(hint.slice, ast.Tuple) else [hint.slice]
+            right = len(inside) == _BRACKETS[hint.value.id]
+            return right and self._known(hint.value.id) and all(self._harmless(one) for one in inside)
+        return False
+
+    def _known(self, name: str) -> bool:
+        """A builtin type that nothing in the file shadows, or one imported once, by its name, from where it is made."""
+        if name in _BUILTINS:
+            return self._side.bound(name) == 0
+        found = self._bound.get(name)
+        plain = isinstance(found, ast.ImportFrom) and found.module == "collections.abc" and name in _BRACKETS
+        return plain and self._side.bound(name) == 1 and self._bound_first(name)
+
+    def _bound_first(self, name: str) -> bool:
+        """Is the import above everything but other imports and docstrings?"""
+        above = self._tree.body[: self._tree.body.index(self._bound[name])]
+        return all(isinstance(one, ast.Import | ast.ImportFrom | ast.Expr) for one in above)
 
     def _take(self, hint: ast.expr | None) -> None:
         self.taken.append(ast.dump(hint) if hint is not None else "")

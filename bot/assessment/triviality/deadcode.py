@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from posixpath import dirname
 
 from bot.assessment.triviality.confined import attributes_asked
 from bot.assessment.triviality.names import module_bindings, words
@@ -18,21 +19,39 @@ from bot.assessment.triviality.source import Function, dump
 
 # Whoever reaches names that are not written down; and `__getattr__` answers for names that nothing defines.
 _DYNAMIC = (
-    *("__dict__", "vars(", "globals(", "attrgetter", "methodcaller", "eval(", "exec(", "__getattr__", "getmembers"),
+    *("vars(", "globals(", "attrgetter", "methodcaller", "eval(", "exec(", "__getattr__", "getmembers", "__globals__"),
     *("import_module", "__import__", "__subclasses__", "locals(", "dir(", "__members__", "__getattribute__"),
+    *("sys.modules", "getmodule"),
 )
+# These reach attributes of whatever object they are given; of a module only where a module is handed to them.
+_OF_OBJECTS = ("__dict__",)
 _DECORATORS = frozenset({"property", "staticmethod", "classmethod"})
 _WORD = re.compile(r"\w+")
 
 
-def _drop_dead(pair: Pair) -> bool:
-    around, bound = pair.around, module_bindings(pair.head.tree)
+def may_hold_dead_code(pair: Pair) -> bool:
+    """Has the base lost anything that this rule could speak of?"""
+    gone, classes = _lost_here(pair)
+    return bool(gone or classes)
+
+
+def _lost_here(pair: Pair) -> tuple[list[ast.stmt], list[ast.ClassDef]]:
+    """Private definitions that are gone, and classes that have lost members."""
+    bound = module_bindings(pair.head.tree)
     gone = [one for one in pair.base.touched if (name := _private_definition(one)) and name not in bound]
-    classes = [one for one in pair.base.touched if isinstance(one, ast.ClassDef) and _lost(one, bound)]
+    return gone, [one for one in pair.base.touched if isinstance(one, ast.ClassDef) and _lost(one, bound)]
+
+
+def _drop_dead(pair: Pair) -> bool:
+    around = pair.around
+    gone, classes = _lost_here(pair)
     # Only now: the question to the whole package is a long one.
     if not (gone or classes) or not _in_plain_sight(around):
         return False
-    dropped = [_drop_members(one, pair) for one in classes]
+    guessed = any(facts.guesses for facts in around.facts or []) or around.mentions(_OF_OBJECTS)
+    if guessed and _modules_as_values(around):
+        return False
+    dropped = [_drop_members(one, pair) for one in classes if not guessed]
     for statement in gone:
         if not _written(_private_definition(statement) or "", around, {dump(statement)}):
             pair.base.drop(statement)
@@ -42,9 +61,18 @@ def _drop_dead(pair: Pair) -> bool:
 
 def _in_plain_sight(around: Surroundings) -> bool:
     """Is every way to reach a name in this package one that can be read?"""
-    if not around.known or around.facts is None or any(facts.guesses for facts in around.facts):
-        return False
-    return not around.mentions(_DYNAMIC)
+    return around.known and around.facts is not None and not around.mentions(_DYNAMIC)
+
+
+def _modules_as_values(around: Surroundings) -> bool:
+    """Is a module of the package handed to anybody, who could then guess the names in it?"""
+    modules = {path.rpartition("/")[2].removesuffix(".py") for path, _ in around.files}
+    modules.add(dirname(around.path).rpartition("/")[2])
+    for facts in around.facts or []:
+        called = {here for name, here in facts.called if name in modules}
+        if "" in called or called & facts.values or ("*", "*") in facts.called:
+            return True
+    return False
 
 
 def _lost(before: ast.ClassDef, bound: dict[str, ast.stmt]) -> list[ast.stmt]:

@@ -40,6 +40,9 @@ class Facts:
     guesses: bool = False
     # Names used as values where whoever receives them could look at their hints.
     handed: set[str] = field(default_factory=set)
+    # The variables among them, and (name, what it is called here) of each import.
+    values: set[str] = field(default_factory=set)
+    called: set[tuple[str, str]] = field(default_factory=set)
     # (names given to it, classes in it) of each union of classes that is kept under a name.
     unions: list[tuple[set[str], set[str]]] = field(default_factory=list)
     # Data class fields are asked for at run time.
@@ -73,6 +76,8 @@ class Facts:
         ):
             mine |= theirs
         self.imported |= other.imported
+        self.values |= other.values
+        self.called |= other.called
         self.asked |= other.asked
 
 
@@ -138,7 +143,9 @@ class _Reader:
                 self._import(node)
             elif isinstance(node, ast.ClassDef) and passes_itself(node):
                 facts.handed.add(node.name)
-        facts.handed.update(name for name, node in self._values if id(node) not in self._fine)
+        left = [(name, node) for name, node in self._values if id(node) not in self._fine]
+        facts.handed.update(name for name, _ in left)
+        facts.values.update(name for name, node in left if isinstance(node, ast.Name))
         return facts
 
     def _words(self, node: ast.AST) -> None:
@@ -176,6 +183,11 @@ class _Reader:
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
             tail = alias.name.rpartition(".")[2]
+            if isinstance(node, ast.ImportFrom) or alias.asname:
+                self.facts.called.add((tail, alias.asname or tail))
+            else:
+                # `import a.b.c` gives the whole path into the hands of this file, under the first name.
+                self.facts.called.update((step, "") for step in alias.name.split("."))
             if alias.asname:
                 self.facts.renamed.add(tail)
                 if tail in FIELD_KINDS:

@@ -13,7 +13,8 @@ import msgspec
 from bot.assessment.model import FileChange
 from bot.assessment.package import PackageView
 from bot.assessment.triviality.annotations import ANNOTATIONS
-from bot.assessment.triviality.deadcode import DEAD_CODE
+from bot.assessment.triviality.apart import apart
+from bot.assessment.triviality.deadcode import DEAD_CODE, may_hold_dead_code
 from bot.assessment.triviality.docstrings import DOCSTRINGS, IDLE_STATEMENTS
 from bot.assessment.triviality.facts import read_facts
 from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORTS, UNUSED_IMPORTS, is_pure
@@ -94,7 +95,6 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
     for side, data in (("base", base), ("head", head)):
         try:
             trees.append(parse(data))
-            read_facts(trees[-1], data)
         except UNPARSABLE as error:
             return Proof(False, f"the {side} does not parse: {type(error).__name__}")
     around = surroundings(path, base, head, package or NOTHING_KNOWN)
@@ -102,6 +102,10 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
     if pair.mentions(SOURCE_READERS) or around.mentions(SOURCE_READERS_IN_PACKAGE):
         return Proof(False, "source text or line numbers are read at run time, so even formatting counts")
     align(pair)
+    if apart(pair) and not may_hold_dead_code(pair):
+        return Proof(False, "the syntax trees differ")
+    for each in pair.sides:
+        read_facts(each.tree, each.text)
     applied = []
     if any(is_pure(statement) for side in pair.sides for statement in side.touched):
         applied += [IMPORT_ORDER.name] if IMPORT_ORDER.apply(pair) else []
