@@ -21,10 +21,10 @@ from bot.assessment.triviality.source import Function, dump
 _DYNAMIC = (
     *("vars(", "globals(", "attrgetter", "methodcaller", "eval(", "exec(", "__getattr__", "getmembers", "__globals__"),
     *("import_module", "__import__", "__subclasses__", "locals(", "dir(", "__members__", "__getattribute__"),
-    *("sys.modules", "getmodule"),
 )
 # These reach attributes of whatever object they are given; of a module only where a module is handed to them.
 _OF_OBJECTS = ("__dict__",)
+_MODULES = ("sys.modules", "getmodule")
 _DECORATORS = frozenset({"property", "staticmethod", "classmethod"})
 _WORD = re.compile(r"\w+")
 
@@ -66,6 +66,8 @@ def _in_plain_sight(around: Surroundings) -> bool:
 
 def _modules_as_values(around: Surroundings) -> bool:
     """Is a module of the package handed to anybody, who could then guess the names in it?"""
+    if around.mentions(_MODULES):
+        return True
     modules = {path.rpartition("/")[2].removesuffix(".py") for path, _ in around.files}
     modules.add(dirname(around.path).rpartition("/")[2])
     for facts in around.facts or []:
