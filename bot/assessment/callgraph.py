@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import cached_property
 
-from bot.assessment.definitions import Defined
+from bot.assessment.definitions import Defined, callee
+from bot.assessment.reached import Loop
 from bot.assessment.vocabulary import Vocabulary, rank
 from bot.config.schema import Frequency
 
@@ -20,67 +22,40 @@ _INSIDE: dict[Frequency, Frequency] = {"stage": "shard", "shard": "chunk", "chun
 _ORDINARY = frozenset(
     ["get", "close", "write", "read", "add", "append", "flush", "items", "put", "pop", "update", "join", "submit"]
 )
-# Views of a mapping: whether many rows or a handful of names stand in it, its own name says.
-_VIEWS = frozenset(["items", "keys", "values"])
-_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def callee(call: ast.Call) -> str:
-    """The last part of what is called; empty for a call of anything without a name."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def inside(frequency: Frequency, loop: ast.AST, vocabulary: Vocabulary) -> Frequency:
+def inside(frequency: Frequency, loop: Loop, vocabulary: Vocabulary) -> Frequency:
     """The frequency of a loop's body."""
-    over = _over(loop)
-    said = vocabulary.loop(over) if over else None
+    said = vocabulary.loop(loop.over) if loop.over else None
     if said == "import" or frequency in ("import", "record"):
         return frequency
     if frequency == "planning":
         return frequency
     if said is not None:
         return said if rank(said) > rank(frequency) else frequency
-    if isinstance(loop, ast.For | ast.AsyncFor) or not isinstance(loop, ast.While):
+    if not isinstance(loop.node, ast.While):
         return _INSIDE.get(frequency, frequency)
     return "chunk" if frequency == "shard" else frequency
 
 
-def _over(loop: ast.AST) -> str:
-    if isinstance(loop, ast.For | ast.AsyncFor):
-        return " ".join(_names([loop.target, loop.iter]))
-    if isinstance(loop, ast.While):
-        return " ".join(_names([loop.test]))
-    if isinstance(loop, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        return " ".join(_names([part for comp in loop.generators for part in (comp.target, comp.iter)]))
-    return ""
+def often(item: Defined, frequency: Frequency, vocabulary: Vocabulary) -> list[Frequency]:
+    """How often each place of a definition is reached, given how often it runs."""
+    found = [frequency]
+    for loop in item.reached.loops:
+        found.append(inside(found[loop.around], loop, vocabulary))
+    return found
 
 
-def _names(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        for child in ast.walk(node):
-            if isinstance(child, ast.Name):
-                yield child.id
-            elif isinstance(child, ast.Attribute) and child.attr not in _VIEWS:
-                yield child.attr
-
-
-def visit(node: ast.AST, frequency: Frequency, vocabulary: Vocabulary) -> Iterator[tuple[ast.AST, Frequency]]:
+def visit(item: Defined, frequency: Frequency, vocabulary: Vocabulary) -> Iterator[tuple[ast.AST, Frequency]]:
     """Every node with how often it is reached, outermost first. What a loop goes over is reached once."""
-    yield node, frequency
-    within = inside(frequency, node, vocabulary) if isinstance(node, _LOOPS) else frequency
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "type_comment"):
-            continue
-        children = value if isinstance(value, list) else [value]
-        for index, child in enumerate(children):
-            if not isinstance(child, ast.AST):
-                continue
-            once = name in ("iter", "orelse", "target") or (name == "generators" and index == 0)
-            yield from visit(child, frequency if once and isinstance(node, _LOOPS) else within, vocabulary)
+    places = often(item, frequency, vocabulary)
+    return zip(item.reached.nodes, map(places.__getitem__, item.reached.places), strict=True)
 
 
 # (name, is it an attribute, how often).
 Site = tuple[str, bool, Frequency]
+# (path, qualified name).
+Key = tuple[str, str]
 
 
 class CallGraph:
@@ -95,7 +70,6 @@ class CallGraph:
         """`sites` is shared by the graphs of both sides: what a definition calls, by its identity and frequency."""
         self._vocabulary = vocabulary
         self._by_tail: dict[str, list[Defined]] = defaultdict(list)
-        self._frequency: dict[tuple[str, str], Frequency] = {}
         self._sites = sites if sites is not None else {}
         known = [item for found in files.values() for item in found.values()]
         self.functions = [item for item in known if item.kind == "function"]
@@ -103,7 +77,6 @@ class CallGraph:
         self._known = known
         for item in self.functions:
             self._by_tail[item.tail].append(item)
-        self._spread(self.functions)
 
     def named(self, tail: str) -> list[Defined]:
         """The functions and methods of that name."""
@@ -113,8 +86,7 @@ class CallGraph:
         """How often the definition's body runs; module level and class bodies run at import."""
         if item.kind != "function":
             return "import"
-        known = self._frequency.get((item.path, item.name))
-        return known or self._vocabulary.role(item.path).frequency
+        return self._among(self._frequencies, item)
 
     def read(self, name: str) -> Frequency:
         """How often a constant is read, by the most frequent function that names it."""
@@ -122,61 +94,52 @@ class CallGraph:
 
     def readers(self, name: str) -> list[Defined]:
         """The functions that mention a name."""
-        mark = f"'{name}'"
-        return [item for item in self.functions if mark in item.text]
+        return [item for item in self.functions if item.names(name)]
 
     def mentions(self, name: str) -> list[Defined]:
         """Every definition of the package that reads a name, as a callback too, class bodies and constants included."""
-        mark = f"'{name}'"
-        return [item for item in self._known if mark in item.text and item.tail != name]
+        return [item for item in self._known if item.tail != name and item.names(name)]
 
     def calls(self, name: str) -> list[ast.Call]:
         """Every call of that name in the package, module level and class bodies included."""
-        mark = f"'{name}'"
-        return [
-            node
-            for item in self._known
-            if mark in item.text
-            for node in ast.walk(item.node)
-            if isinstance(node, ast.Call) and callee(node) == name
-        ]
+        return [call for item in self._known if item.names(name) for call in item.calls if callee(call) == name]
 
-    def _spread(self, functions: list[Defined]) -> None:
-        known = {(item.path, item.name): self._vocabulary.runs(item.name) for item in functions}
-        self._frequency = {key: frequency for key, frequency in known.items() if frequency is not None}
-        fixed = set(self._frequency)
-        waiting = functions
+    @cached_property
+    def _frequencies(self) -> dict[Key, Frequency]:
+        """Made when the first is asked for: of the base it may be that none is."""
+        known = {(item.path, item.name): self._vocabulary.runs(item.name) for item in self.functions}
+        found = {key: frequency for key, frequency in known.items() if frequency is not None}
+        fixed = frozenset(found)
+        waiting = self.functions
         # Frequencies only rise and there are seven: a handful of rounds reaches the end of any chain that matters.
         for _ in range(6):
-            risen = {target for item in waiting for target in self._push(item, fixed)}
-            waiting = [item for item in functions if (item.path, item.name) in risen]
+            risen = {target for item in waiting for target in self._push(item, found, fixed)}
+            waiting = [item for item in self.functions if (item.path, item.name) in risen]
             if not waiting:
-                return
+                break
+        return found
 
-    def _push(self, item: Defined, fixed: set[tuple[str, str]]) -> list[tuple[str, str]]:
+    def _among(self, found: dict[Key, Frequency], item: Defined) -> Frequency:
+        return found.get((item.path, item.name)) or self._vocabulary.role(item.path).frequency
+
+    def _push(self, item: Defined, found: dict[Key, Frequency], fixed: frozenset[Key]) -> list[Key]:
         """Spread one definition's frequency to what it calls; the keys that rose."""
         risen = []
-        for name, method, frequency in self._calls(item):
+        for name, method, frequency in self._calls(item, self._among(found, item)):
             for target in self._resolve(item, name, method):
                 key = (target.path, target.name)
                 if key in fixed or target is item:
                     continue
-                if key not in self._frequency or rank(frequency) > rank(self._frequency[key]):
-                    self._frequency[key] = frequency
+                if key not in found or rank(frequency) > rank(found[key]):
+                    found[key] = frequency
                     risen.append(key)
         return risen
 
-    def _calls(self, item: Defined) -> list[Site]:
-        frequency = self.frequency(item)
+    def _calls(self, item: Defined, frequency: Frequency) -> list[Site]:
         key = (id(item), frequency)
         if key not in self._sites:
-            self._sites[key] = list(
-                {
-                    (callee(node), isinstance(node.func, ast.Attribute), often)
-                    for node, often in visit(item.node, frequency, self._vocabulary)
-                    if isinstance(node, ast.Call) and callee(node)
-                }
-            )
+            places = often(item, frequency, self._vocabulary)
+            self._sites[key] = list(dict.fromkeys((name, method, places[at]) for name, method, at in item.sites))
         return self._sites[key]
 
     def _resolve(self, caller: Defined, name: str, method: bool) -> list[Defined]:

@@ -13,7 +13,7 @@ import msgspec
 from bot.assessment.definitions import Defined, definitions
 from bot.assessment.model import FileChange
 from bot.assessment.package import PackageView
-from bot.assessment.triviality.source import UNPARSABLE, parse
+from bot.assessment.triviality.source import UNPARSABLE, parsed
 
 Side = dict[str, dict[str, Defined]]
 
@@ -77,7 +77,7 @@ def changed_definitions(paths: Iterable[str], base: Side, head: Side) -> Changed
     for path in paths:
         before, after = base.get(path, {}), head.get(path, {})
         altered += [
-            (item, after[name]) for name, item in before.items() if name in after and after[name].text != item.text
+            (item, after[name]) for name, item in before.items() if name in after and not item.same(after[name])
         ]
         gone += [item for name, item in before.items() if name not in after]
         new += [item for name, item in after.items() if name not in before]
@@ -93,16 +93,15 @@ def changed_definitions(paths: Iterable[str], base: Side, head: Side) -> Changed
 
 
 def _same_but_name(one: Defined, other: Defined) -> bool:
-    if one.kind != other.kind or one.kind == "statement":
+    if one.kind != other.kind or one.kind == "statement" or len(one.nodes) != len(other.nodes):
         return False
     return one.text.replace(f"'{one.tail}'", "''") == other.text.replace(f"'{other.tail}'", "''")
 
 
 def imported(source: bytes | None) -> frozenset[str]:
     """The names that a module's own level imports; empty where it does not parse."""
-    try:
-        tree = parse(source or b"")
-    except UNPARSABLE:
+    tree = parsed(source or b"")
+    if tree is None:
         return frozenset()
     statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     return frozenset(alias.asname or alias.name for node in statements for alias in node.names)

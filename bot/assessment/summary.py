@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename
 
-from bot.assessment.callgraph import callee
 from bot.assessment.changes import Changed
-from bot.assessment.definitions import Defined
+from bot.assessment.definitions import Defined, callee
 from bot.assessment.evidence.constants import value_of
-from bot.assessment.evidence.facts import LOGGERS, copied
+from bot.assessment.evidence.facts import LOGGERS
 from bot.assessment.evidence.interface import parameters
 from bot.assessment.evidence.model import Evidence
+from bot.assessment.trees import all_same, same
 
 MOST_NAMES, MOST_PARTS = 3, 4
 NOTHING_MORE = "no hot path, size or rule changes"
@@ -85,14 +85,14 @@ def _way(before: Defined, after: Defined) -> tuple[str, str]:
         return ("", f" {_short(old)} → {_short(new)}") if old != new else ("changes the annotation of ", "")
     if after.kind != "function":
         return "changes ", ""
-    if _spoken(before) == _spoken(after):
+    if same(before.node, after.node, _quiet):
         return "changes log lines or error texts of ", ""
-    if _bodies(before) == _bodies(after):
+    if _same_bodies(before, after):
         return ("changes annotations of " if _called_alike(before, after) else "changes the signature of "), ""
-    if _without_literals(before) == _without_literals(after):
+    if same(before.node, after.node, _nameless):
         return "names literals in ", ""
     loops, comprehensions = (
-        [sum(isinstance(node, kinds) for node in ast.walk(item.node)) for item in (before, after)]
+        [sum(isinstance(node, kinds) for node in item.nodes) for item in (before, after)]
         for kinds in ((ast.For, ast.AsyncFor), _COMPREHENSIONS)
     )
     if loops[1] < loops[0] and comprehensions[1] > comprehensions[0]:
@@ -100,41 +100,28 @@ def _way(before: Defined, after: Defined) -> tuple[str, str]:
     return "reworks ", ""
 
 
-class _Quiet(ast.NodeTransformer):
-    """Takes away what is only said: log calls and the arguments of raised errors."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+def _quiet(node: ast.AST) -> ast.AST:
+    """Without what is only said: log calls and the arguments of raised errors."""
+    if isinstance(node, ast.Expr):
         call = node.value
         logged = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and callee(call) in LOGGERS
         return ast.Pass() if logged else node
-
-    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+    if isinstance(node, ast.Raise):
         return ast.Raise(node.exc.func if isinstance(node.exc, ast.Call) else node.exc, None)
+    return node
 
 
-class _Nameless(ast.NodeTransformer):
-    """Literals, names and attributes look alike."""
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+def _nameless(node: ast.AST) -> ast.AST:
+    """Literals and names of constants look alike."""
+    if isinstance(node, ast.Constant):
         return ast.Name("_")
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name("_") if node.id.isupper() else ast.Name(node.id)
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        return ast.Name("_") if node.attr.isupper() else self.generic_visit(node)
+    if isinstance(node, ast.Name | ast.Attribute):
+        return ast.Name("_") if (node.id if isinstance(node, ast.Name) else node.attr).isupper() else node
+    return node
 
 
-def _spoken(item: Defined) -> str:
-    return ast.dump(_Quiet().visit(copied(item.node)))
-
-
-def _without_literals(item: Defined) -> str:
-    return ast.dump(_Nameless().visit(copied(item.node)))
-
-
-def _bodies(item: Defined) -> list[str]:
-    return [ast.dump(node) for node in getattr(item.node, "body", [])]
+def _same_bodies(before: Defined, after: Defined) -> bool:
+    return all_same(getattr(before.node, "body", []), getattr(after.node, "body", []))
 
 
 def _called_alike(before: Defined, after: Defined) -> bool:
@@ -144,10 +131,12 @@ def _called_alike(before: Defined, after: Defined) -> bool:
 
 
 def _calls(caller: Defined, item: Defined) -> bool:
-    return f"'{item.tail}'" in caller.text and caller.name != item.name
+    return caller.name != item.name and caller.names(item.tail)
 
 
 def _only_renames(before: Defined, after: Defined, changed: Changed) -> bool:
+    if not changed.moved or len(before.nodes) != len(after.nodes):
+        return False
     text = before.text
     for old, new in changed.moved:
         text = text.replace(f"'{old.tail}'", f"'{new.tail}'")

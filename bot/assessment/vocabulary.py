@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from typing import get_args
 
@@ -50,6 +50,7 @@ class Vocabulary:
         self._cheap = frozenset(modules.cheap_calls)
         self._names: dict[tuple[str, bool], NameRule | None] = {}
         self._runs: dict[str, Frequency | None] = {}
+        self._roles: dict[str, ModuleRole] = {}
         self._loops: dict[str, Frequency | None] = {}
 
     def file(self, path: str) -> str:
@@ -58,6 +59,11 @@ class Vocabulary:
 
     def role(self, path: str) -> ModuleRole:
         """What the module is for."""
+        if path not in self._roles:
+            self._roles[path] = self._role(path)
+        return self._roles[path]
+
+    def _role(self, path: str) -> ModuleRole:
         below = self.file(path)
         tail = below.rsplit("/", 1)[-1]
         for role in self.modules.roles:
@@ -116,7 +122,13 @@ class Vocabulary:
 
 def matches(qualified: str, patterns: tuple[str, ...]) -> bool:
     """Glob patterns over qualified names; a pattern without a dot also matches a method's own name."""
-    tail = qualified.rsplit(".", 1)[-1]
-    return any(
-        fnmatchcase(qualified, pattern) or ("." not in pattern and fnmatchcase(tail, pattern)) for pattern in patterns
-    )
+    whole, tails = _compiled(patterns)
+    return whole.match(qualified) is not None or tails.match(qualified.rsplit(".", 1)[-1]) is not None
+
+
+@lru_cache(maxsize=256)
+def _compiled(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """As one pattern each: for whole names, and for their last parts. None of none matches nothing."""
+    every = [patterns, [pattern for pattern in patterns if "." not in pattern]]
+    whole, tails = (re.compile("|".join(map(translate, some)) or r"(?!)") for some in every)
+    return whole, tails

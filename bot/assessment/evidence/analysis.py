@@ -67,11 +67,11 @@ def _as_used(item: Evidence, graph: CallGraph, vocabulary: Vocabulary) -> Eviden
 def _pointed(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
     if after.kind != "function":
         return
-    edits = [edit for edit in edits_in_place(before.node, after.node) if edit.statement]
+    edits = [edit for edit in edits_in_place(before, after) if edit.statement]
     if not edits:
         return
     lines: dict[int, Frequency] = {}
-    for node, frequency in visit(after.node, graph.frequency(after), vocabulary):
+    for node, frequency in visit(after, graph.frequency(after), vocabulary):
         line = getattr(node, "lineno", 0)
         if line not in lines or rank(frequency) > rank(lines[line]):
             lines[line] = frequency

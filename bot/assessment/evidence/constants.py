@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bot.assessment.callgraph import CallGraph, callee
-from bot.assessment.definitions import Defined
+from bot.assessment.callgraph import CallGraph
+from bot.assessment.definitions import Defined, callee
 from bot.assessment.evidence.model import Evidence, interface_evidence
 from bot.assessment.evidence.uses import use_of
+from bot.assessment.trees import walk
 from bot.assessment.vocabulary import Vocabulary, rank
 from bot.config.schema import NameRule
 
@@ -62,7 +63,7 @@ def _told(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabul
 
 def _built_with(after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> tuple[str, NameRule] | None:
     """An encoder or a lock that is made once costs wherever it is used."""
-    for node in ast.walk(after.node):
+    for node in after.nodes:
         rule = vocabulary.call(callee(node)) if isinstance(node, ast.Call) else None
         if rule is not None and rule.questions and rank(graph.read(after.tail)) >= rank(rule.least):
             return after.tail, NameRule(words=(after.tail,), questions=rule.questions, why=rule.why)
@@ -72,7 +73,7 @@ def _built_with(after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> tup
 def _changed_keywords(before: ast.AST, after: ast.AST) -> list[tuple[str, str, str]]:
     """`ram` where `Resources(cpu=1, ram="1g")` became `Resources(cpu=1, ram="4g")`."""
     sides = [
-        {word.arg: ast.unparse(word.value) for word in ast.walk(node) if isinstance(word, ast.keyword) and word.arg}
+        {word.arg: ast.unparse(word.value) for word in walk(node) if isinstance(word, ast.keyword) and word.arg}
         for node in (before, after)
     ]
     return [

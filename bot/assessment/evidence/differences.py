@@ -14,15 +14,17 @@ from typing import Literal
 
 import msgspec
 
-from bot.assessment.callgraph import CallGraph, callee
-from bot.assessment.definitions import Defined
+from bot.assessment.callgraph import CallGraph
+from bot.assessment.definitions import Defined, callee
 from bot.assessment.evidence.facts import Fact, facts_of
+from bot.assessment.trees import children
 from bot.assessment.vocabulary import Vocabulary, rank
 
 Side = Literal["added", "removed", "more often", "repeated", "fewer"]
 
 
 _WHOLE = frozenset(["read_bytes", "write_bytes", "read_text", "write_text"])
+_BRANCHES = (ast.If, ast.IfExp, ast.Match)
 _ATTRIBUTE = re.compile(r"\b_(?:\.\w+)+")
 
 
@@ -99,14 +101,21 @@ def _unmatched(found: list[Difference]) -> list[Difference]:
     for item in found:
         if item.side in ("added", "removed"):
             ends[item.side == "added"].append(item)
+    # In order of appearance; only those that may be alike are compared.
+    alike: dict[tuple[str, str], list[Difference]] = {}
+    whole: list[Difference] = []
+    order = {id(old): number for number, old in enumerate(ends[0])}
+    for old in ends[0]:
+        alike.setdefault((old.fact.kind, _bare(old.fact.text)), []).append(old)
+        if old.fact.kind == "call" and (old.fact.text in _WHOLE or old.fact.text.startswith("open")):
+            whole.append(old)
     gone: set[int] = set()
     for new in ends[1]:
-        for old in ends[0]:
-            alike = old.fact.kind == new.fact.kind and _bare(old.fact.text) == _bare(new.fact.text)
-            alike = (alike and old.fact.owner != new.fact.owner) or _same_file(old.fact, new.fact)
-            if id(old) not in gone and alike:
-                gone |= {id(old), id(new)}
-                break
+        near = [old for old in alike.get((new.fact.kind, _bare(new.fact.text)), ()) if old.fact.owner != new.fact.owner]
+        near += [old for old in whole if _same_file(old.fact, new.fact)]
+        partner = min((old for old in near if id(old) not in gone), key=lambda old: order[id(old)], default=None)
+        if partner is not None:
+            gone |= {id(partner), id(new)}
     return [item for item in found if id(item) not in gone]
 
 
@@ -127,7 +136,16 @@ def _bare(text: str) -> str:
 
 def _called(item: Defined) -> dict[str, str]:
     """What a definition calls as it is written (`self._file.close`) -> its last part."""
-    return {ast.unparse(node.func): callee(node) for node in ast.walk(item.node) if isinstance(node, ast.Call)}
+    return {_written(node.func): callee(node) for node in item.calls}
+
+
+def _written(node: ast.expr) -> str:
+    """As `ast.unparse` has it, which is slow where a path of names is all that there is."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
+        return f"{_written(node.value)}.{node.attr}"
+    return ast.unparse(node)
 
 
 def _delegated(
@@ -153,7 +171,7 @@ def _mentioned(items: Iterable[Defined]) -> set[str]:
     return {
         child.id
         for item in items
-        for child in ast.walk(item.node)
+        for child in item.nodes
         if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
     }
 
@@ -162,7 +180,7 @@ def _renamed_values(pool: list[Fact], there: list[Defined]) -> set[str]:
     """Arguments that the other side passes by a name: the same call and keyword, and the value still stands in it."""
     values, keywords = set(), set()
     for item in there:
-        for node in ast.walk(item.node):
+        for node in item.nodes:
             if isinstance(node, ast.Constant):
                 values.add(repr(node.value))
             elif isinstance(node, ast.Call):
@@ -182,25 +200,29 @@ def _on_one_path(items: Iterable[Defined]) -> Counter[str]:
     """Callee → how often it is called when every branch is taken that calls it most; loops count once."""
     total: Counter[str] = Counter()
     for item in items:
-        total.update(_path_calls([item.node]))
+        if any(isinstance(node, _BRANCHES) for node in item.nodes):
+            total.update(_path_calls([item.node]))
+        else:
+            total.update(filter(None, map(callee, item.calls)))
     return total
 
 
 def _path_calls(nodes: Iterable[ast.AST]) -> Counter[str]:
     found: Counter[str] = Counter()
-    for node in nodes:
+    waiting = list(nodes)
+    for node in waiting:
         if isinstance(node, ast.Call) and callee(node):
             found[callee(node)] += 1
         if isinstance(node, ast.If | ast.IfExp):
-            found += _path_calls([node.test])
+            waiting.append(node.test)
             branches = (node.body, node.orelse) if isinstance(node, ast.If) else ([node.body], [node.orelse])
-            found += _path_calls(branches[0]) | _path_calls(branches[1])
+            found.update(_path_calls(branches[0]) | _path_calls(branches[1]))
         elif isinstance(node, ast.Match):
-            found += _path_calls([node.subject])
+            waiting.append(node.subject)
             most: Counter[str] = Counter()
             for case in node.cases:
                 most |= _path_calls(case.body)
-            found += most
+            found.update(most)
         else:
-            found += _path_calls(ast.iter_child_nodes(node))
+            waiting += children(node)
     return found

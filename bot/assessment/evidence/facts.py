@@ -7,116 +7,143 @@ extracted into a helper, moved to another file or written as an early return, th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
 
-import msgspec
-
-from bot.assessment.callgraph import callee, visit
-from bot.assessment.definitions import Defined
-from bot.assessment.triviality.source import Definition
-from bot.assessment.vocabulary import Vocabulary, words_of
+from bot.assessment.callgraph import often
+from bot.assessment.definitions import Defined, callee
+from bot.assessment.evidence.expressions import (
+    anonymous,
+    either_way,
+    identifiers,
+    is_constant,
+    is_lock,
+    is_named_constant,
+    is_number,
+    is_settings,
+    is_text,
+    local_names,
+    single_assignments,
+)
+from bot.assessment.trees import walk
+from bot.assessment.vocabulary import Vocabulary
 from bot.config.schema import Frequency
 
 Kind = Literal["call", "argument", "condition", "compute", "raise", "except", "hold", "sort", "lock", "yield", "state"]
 _BLOCKING_ARGUMENTS = ("key", "reverse")
 LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log"])
 _HOLDERS = frozenset(["list", "tuple", "set", "dict", "frozenset"])
-_SETTINGS = frozenset(["kwargs", "options", "config", "settings", "attributes", "labels", "headers", "env", "params"])
-_LOCKS = frozenset(["lock", "locked", "rlock", "mutex", "cond", "condition", "semaphore", "sem"])
-_OPPOSITE = {"is not": "is", "not in": "in", "!=": "=="}
 
 
-class Fact(msgspec.Struct, frozen=True):
-    """`text` is what is compared, `shown` the same with its own locals; `names` may mean something."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Fact:
+    """`text` is what is compared. The rest is for the few facts in which the sides differ, and made when asked for."""
 
     kind: Kind
     text: str
-    names: tuple[str, ...]
+    about: tuple[str, ...] | ast.AST
     line: int
     frequency: Frequency
-    path: str
-    owner: str
-    shown: str
+    # Texts that were read without locals, each with its expression.
+    said: tuple[tuple[str, ast.AST], ...]
+    item: Defined
+
+    @property
+    def path(self) -> str:
+        """The file it is in."""
+        return self.item.path
+
+    @property
+    def owner(self) -> str:
+        """The definition it is in."""
+        return self.item.name
 
     @property
     def key(self) -> tuple[str, str]:
         """Equal keys mean equal work."""
         return self.kind, self.text
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names that may mean something: of an expression its identifiers, and what its locals were computed from."""
+        if isinstance(self.about, tuple):
+            return self.about
+        direct = list(dict.fromkeys(identifiers(self.about)))
+        assigned = single_assignments(self.item)
+        further = [name for local in direct for name in assigned.get(local, ())]
+        return tuple(dict.fromkeys([*direct, *further]))
+
+    @property
+    def shown(self) -> str:
+        """The text with the names that stand in the source."""
+        done, rest = "", self.text
+        for nameless, node in self.said:
+            before, found, after = rest.partition(nameless)
+            if found:
+                done, rest = done + before + ast.unparse(node), after
+        return done + rest
+
 
 def facts_of(item: Defined, frequency: Frequency, vocabulary: Vocabulary) -> list[Fact]:
     """Every fact of a definition, given how often it runs. Log messages and error texts yield none."""
-    reader = _Reader(item, local_names(item.node))
+    reader = _Reader(local_names(item.nodes))
     found: list[Fact] = []
-    for node, often in visit(item.node, frequency, vocabulary):
-        for kind, text, names in reader.read(node):
+    places, at = often(item, frequency, vocabulary), item.reached.places
+    for number, node in enumerate(item.reached.nodes):
+        read = _READERS.get(node.__class__)
+        if read is None or id(node) in reader.silent:
+            continue
+        for kind, text, about in read(reader, node):
             line = getattr(node, "lineno", item.line)
-            found.append(Fact(kind, text, names, line, often, item.path, item.name, reader.shown(text)))
+            found.append(Fact(kind, text, about, line, places[at[number]], reader.said(), item))
     return found
 
 
-def local_names(node: ast.AST) -> frozenset[str]:
-    """Parameters and everything that is assigned inside."""
-    found = set()
-    for child in ast.walk(node):
-        if isinstance(child, ast.arg):
-            found.add(child.arg)
-        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-            found.add(child.id)
-        elif isinstance(child, ast.ExceptHandler) and child.name:
-            found.add(child.name)
-    return frozenset(found)
-
-
-_Found = tuple[Kind, str, tuple[str, ...]]
+_Found = tuple[Kind, str, tuple[str, ...] | ast.AST]
 
 
 class _Reader:
-    def __init__(self, item: Defined, local: frozenset[str]) -> None:
+    def __init__(self, local: frozenset[str]) -> None:
         self._local = local
-        self._item = item
-        self._silent: set[int] = set()
-        self._assigned_once = _single_assignments(item.node)
-        self._said: list[tuple[str, str]] = []
+        # Nodes that say nothing, by identity: parts of log messages and error texts.
+        self.silent: set[int] = set()
+        self._said: list[tuple[str, ast.AST]] = []
 
-    def read(self, node: ast.AST) -> Iterator[_Found]:
-        if id(node) in self._silent:
-            return
-        if isinstance(node, ast.Call):
-            yield from self._call(node)
-        elif isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
-            yield from self._test(node.test)
-        elif isinstance(node, ast.comprehension):
-            for test in node.ifs:
-                yield from self._test(test)
-        elif isinstance(node, ast.BinOp | ast.UnaryOp):
-            yield from self._compute(node)
-        elif isinstance(node, ast.AugAssign):
-            operator = ast.unparse(ast.BinOp(ast.Name("_"), node.op, ast.Name("_")))[2:-2].strip()
-            place = self._text(node.target)
-            yield "state", f"{place} {operator}= {self._text(node.value)}", self._names(node)
-        elif isinstance(node, ast.Raise) and node.exc is not None:
-            yield from self._raise(node.exc)
-        elif isinstance(node, ast.ExceptHandler):
-            text = ast.unparse(node.type) if node.type else "everything"
-            yield "except", f"except {text}", tuple(_identifiers(node.type))
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            yield from self._with(node)
-        elif isinstance(node, ast.Yield):
-            yield "yield", "yield", ()
-        elif isinstance(node, ast.YieldFrom):
-            yield "yield", "yield from", ()
-        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp):
-            yield "hold", f"all of {self._over(node.generators[0].iter)}", self._names(node.generators[0].iter)
-        elif isinstance(node, ast.For | ast.AsyncFor):
-            yield from self._gathers(node)
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.BinOp):
-            yield "compute", f"at [{self._text(node.slice)}]", self._names(node)
-        elif isinstance(node, ast.Delete):
-            yield "call", "del", ("del",)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            yield from self._assign(node)
+    def said(self) -> tuple[tuple[str, ast.AST], ...]:
+        """What was read since the last time."""
+        said = tuple(self._said)
+        self._said.clear()
+        return said
+
+    def _branch(self, node: ast.If | ast.IfExp | ast.While | ast.Assert) -> Iterator[_Found]:
+        yield from self._test(node.test)
+
+    def _filters(self, node: ast.comprehension) -> Iterator[_Found]:
+        for test in node.ifs:
+            yield from self._test(test)
+
+    def _augmented(self, node: ast.AugAssign) -> Iterator[_Found]:
+        operator = ast.unparse(ast.BinOp(ast.Name("_"), node.op, ast.Name("_")))[2:-2].strip()
+        place = self._text(node.target)
+        yield "state", f"{place} {operator}= {self._text(node.value)}", node
+
+    def _caught(self, node: ast.ExceptHandler) -> Iterator[_Found]:
+        text = ast.unparse(node.type) if node.type else "everything"
+        yield "except", f"except {text}", tuple(identifiers(node.type))
+
+    def _yields(self, node: ast.Yield | ast.YieldFrom) -> Iterator[_Found]:
+        yield "yield", "yield from" if isinstance(node, ast.YieldFrom) else "yield", ()
+
+    def _collects(self, node: ast.ListComp | ast.SetComp | ast.DictComp) -> Iterator[_Found]:
+        yield "hold", f"all of {self._over(node.generators[0].iter)}", node.generators[0].iter
+
+    def _subscript(self, node: ast.Subscript) -> Iterator[_Found]:
+        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.BinOp):
+            yield "compute", f"at [{self._text(node.slice)}]", node
+
+    def _deletes(self, node: ast.Delete) -> Iterator[_Found]:
+        yield "call", "del", ("del",)
 
     def _call(self, node: ast.Call) -> Iterator[_Found]:
         name = callee(node)
@@ -126,20 +153,20 @@ class _Reader:
         if isinstance(node.func, ast.Name) and name in self._local:
             name = "_"
         if name in LOGGERS and isinstance(node.func, ast.Attribute):
-            for part in ast.walk(node):
-                self._silent.add(id(part))
+            for part in walk(node):
+                self.silent.add(id(part))
             yield "call", name, (name,)
             return
         if name in _HOLDERS and node.args and not isinstance(node.args[0], ast.List | ast.Tuple | ast.Dict):
-            yield "hold", f"all of {self._over(node.args[0])}", self._names(node.args[0])
+            yield "hold", f"all of {self._over(node.args[0])}", node.args[0]
             return
-        if name == "join" and len(node.args) == 1 and not _number(node.args[0]):
+        if name == "join" and len(node.args) == 1 and not is_number(node.args[0]):
             # Of texts or paths, not of threads.
             return
-        if name == "sorted" and node.args and _settings(node.args[0]):
+        if name == "sorted" and node.args and is_settings(node.args[0]):
             return
         if name == "sorted" and node.args:
-            yield "hold", f"all of {self._over(node.args[0])}", self._names(node.args[0])
+            yield "hold", f"all of {self._over(node.args[0])}", node.args[0]
         yield "call", name, (name,)
         if name in ("sorted", "sort", "merge", "groupby", "nsmallest", "nlargest", "min", "max"):
             order = [
@@ -149,11 +176,11 @@ class _Reader:
         for word in node.keywords:
             if word.arg is None:
                 yield "argument", f"{name}(**)", (name,)
-            elif _constant(word.value):
+            elif is_constant(word.value):
                 yield "argument", f"{name}({word.arg}={ast.unparse(word.value)})", (word.arg, name)
         for index, value in enumerate(node.args):
-            if _number(value) or _named_constant(value):
-                yield "argument", f"{name}(#{index}={ast.unparse(value)})", (name, *_identifiers(value))
+            if is_number(value) or is_named_constant(value):
+                yield "argument", f"{name}(#{index}={ast.unparse(value)})", (name, *identifiers(value))
 
     def _over(self, node: ast.expr) -> str:
         if isinstance(node, ast.GeneratorExp):
@@ -170,9 +197,9 @@ class _Reader:
         elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             yield from self._test(test.operand)
         elif asked := self._asked(test):
-            yield "condition", asked, self._names(test)
+            yield "condition", asked, test
         elif not isinstance(test, ast.Constant):
-            yield "condition", _either_way(test, self._text(test)), self._names(test)
+            yield "condition", either_way(test, self._text(test)), test
 
     def _asked(self, test: ast.expr) -> str:
         """`fs.exists(path)` and `StoragePath(path).exists()` ask the same."""
@@ -183,37 +210,38 @@ class _Reader:
         known = all(isinstance(part, ast.Name) and part.id in self._local for part in given)
         return f"{test.func.attr}()" if known else ""
 
-    def _compute(self, node: ast.BinOp | ast.UnaryOp) -> Iterator[_Found]:
-        if isinstance(node, ast.UnaryOp):
-            return
-        if _is_text(node):
+    def _compute(self, node: ast.BinOp) -> Iterator[_Found]:
+        if is_text(node):
             return
         # Operator by operator: an intermediate result may have a name or none.
         flat = ast.BinOp(self._operand(node.left), node.op, self._operand(node.right))
-        yield "compute", self._text(flat), self._names(node)
+        yield "compute", self._text(flat), node
 
     def _operand(self, node: ast.expr) -> ast.expr:
         return node if isinstance(node, ast.Constant | ast.Name | ast.Attribute) else ast.Name("_")
 
-    def _raise(self, raised: ast.expr) -> Iterator[_Found]:
+    def _raise(self, node: ast.Raise) -> Iterator[_Found]:
+        raised = node.exc
+        if raised is None:
+            return
         if isinstance(raised, ast.Call):
             # The text of a message decides nothing.
             for argument in (*raised.args, *(word.value for word in raised.keywords)):
-                for part in ast.walk(argument):
+                for part in walk(argument):
                     if isinstance(part, ast.BinOp | ast.JoinedStr | ast.Constant | ast.Call):
-                        self._silent.add(id(part))
-            self._silent.add(id(raised))
+                        self.silent.add(id(part))
+            self.silent.add(id(raised))
             raised = raised.func
         if isinstance(raised, ast.Name) and raised.id in self._local:
             return
-        yield "raise", f"raise {ast.unparse(raised)}", tuple(_identifiers(raised))
+        yield "raise", f"raise {ast.unparse(raised)}", tuple(identifiers(raised))
 
     def _with(self, node: ast.With | ast.AsyncWith) -> Iterator[_Found]:
         for entry in node.items:
             text = self._text(entry.context_expr)
             if is_lock(entry.context_expr):
-                yield "lock", f"with {text}", self._names(entry.context_expr)
-                for part in (p for child in node.body for p in ast.walk(child)):
+                yield "lock", f"with {text}", entry.context_expr
+                for part in (p for child in node.body for p in walk(child)):
                     if isinstance(part, ast.Call) and callee(part):
                         yield "lock", f"{callee(part)} under {text}", (callee(part),)
             elif isinstance(entry.context_expr, ast.Call) and callee(entry.context_expr) == "suppress":
@@ -224,7 +252,7 @@ class _Reader:
         for child in node.body:
             call = child.value if isinstance(child, ast.Expr) else None
             if isinstance(call, ast.Call) and callee(call) in ("append", "add", "extend"):
-                yield "hold", f"all of {self._over(node.iter)}", self._names(node.iter)
+                yield "hold", f"all of {self._over(node.iter)}", node.iter
                 return
 
     def _assign(self, node: ast.Assign | ast.AnnAssign) -> Iterator[_Found]:
@@ -235,120 +263,27 @@ class _Reader:
             if isinstance(target, ast.Attribute):
                 yield "state", f"{self._text(target)} = {self._text(value)}", (target.attr,)
             elif isinstance(target, ast.Subscript):
-                yield "state", f"{self._text(target)} = {self._text(value)}", self._names(target)
+                yield "state", f"{self._text(target)} = {self._text(value)}", target
 
     def _text(self, node: ast.AST) -> str:
-        text = ast.unparse(_Anonymous(self._local).visit(copied(node)))
-        self._said.append((text, ast.unparse(node)))
+        text = anonymous(node, self._local)
+        self._said.append((text, node))
         return text
 
-    def shown(self, text: str) -> str:
-        """A text that was just read, with the names that stand in the source."""
-        done, rest = "", text
-        for anonymous, original in self._said:
-            before, found, after = rest.partition(anonymous)
-            if found:
-                done, rest = done + before + original, after
-        self._said.clear()
-        return done + rest
 
-    def _names(self, node: ast.AST) -> tuple[str, ...]:
-        """Identifiers of an expression, and of what its locals were computed from in this definition."""
-        direct = list(dict.fromkeys(_identifiers(node)))
-        further = [name for local in direct for name in self._assigned_once.get(local, ())]
-        return tuple(dict.fromkeys([*direct, *further]))
-
-
-class _Anonymous(ast.NodeTransformer):
-    """Locals become `_`, calls keep their name, texts go."""
-
-    def __init__(self, local: frozenset[str]) -> None:
-        self._local = local
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name("_") if node.id in self._local else node
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        return ast.Constant("text")
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        return ast.arg("_")
-
-
-def copied(node: ast.AST) -> ast.AST:
-    """A tree of its own, to be changed."""
-    twin = type(node)()
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            value = [copied(item) if isinstance(item, ast.AST) else item for item in value]
-        elif isinstance(value, ast.AST):
-            value = copied(value)
-        setattr(twin, name, value)
-    for name in ("lineno", "col_offset"):
-        if hasattr(node, name):
-            setattr(twin, name, getattr(node, name))
-    return twin
-
-
-def _settings(node: ast.expr) -> bool:
-    """Is this a view of keyword arguments or of another handful of settings?"""
-    return any(not _SETTINGS.isdisjoint(words_of(name)) for name in _identifiers(node))
-
-
-def is_lock(node: ast.expr) -> bool:
-    """By a word of the name that is entered: `self._lock`, `cond`, `locks[name]`, but not `open(block_size=…)`."""
-    while isinstance(node, ast.Subscript | ast.Call):
-        node = node.value if isinstance(node, ast.Subscript) else node.func
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    return not _LOCKS.isdisjoint(words_of(name))
-
-
-def _either_way(test: ast.expr, text: str) -> str:
-    """`x is not None` guards what `x is None` leaves early from."""
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        for opposite, plain in _OPPOSITE.items():
-            if f" {opposite} " in text:
-                return text.replace(f" {opposite} ", f" {plain} ", 1)
-    return text
-
-
-def _single_assignments(node: ast.AST) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    if not isinstance(node, Definition):
-        return found
-    for child in ast.walk(node):
-        if isinstance(child, ast.Assign) and len(child.targets) == 1 and isinstance(child.targets[0], ast.Name):
-            found[child.targets[0].id] = tuple(dict.fromkeys(_identifiers(child.value)))[:6]
-    return found
-
-
-def _identifiers(node: ast.AST | None) -> Iterator[str]:
-    for child in ast.walk(node) if node is not None else ():
-        if isinstance(child, ast.Name):
-            yield child.id
-        elif isinstance(child, ast.Attribute):
-            yield child.attr
-
-
-def _constant(node: ast.expr) -> bool:
-    return _number(node) or _named_constant(node) or isinstance(node, ast.Constant)
-
-
-def _number(node: ast.expr) -> bool:
-    if isinstance(node, ast.UnaryOp):
-        return _number(node.operand)
-    if isinstance(node, ast.BinOp):
-        return _number(node.left) and _number(node.right)
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
-
-
-def _named_constant(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id.isupper()
-
-
-def _is_text(node: ast.BinOp) -> bool:
-    parts = (node.left, node.right)
-    return any(
-        isinstance(part, ast.JoinedStr) or (isinstance(part, ast.Constant) and isinstance(part.value, str))
-        for part in parts
-    )
+_READERS: dict[type[ast.AST], Callable[[_Reader, Any], Iterator[_Found]]] = {
+    ast.Call: _Reader._call,
+    **dict.fromkeys((ast.If, ast.IfExp, ast.While, ast.Assert), _Reader._branch),
+    ast.comprehension: _Reader._filters,
+    ast.BinOp: _Reader._compute,
+    ast.AugAssign: _Reader._augmented,
+    ast.Raise: _Reader._raise,
+    ast.ExceptHandler: _Reader._caught,
+    **dict.fromkeys((ast.With, ast.AsyncWith), _Reader._with),
+    **dict.fromkeys((ast.Yield, ast.YieldFrom), _Reader._yields),
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp), _Reader._collects),
+    **dict.fromkeys((ast.For, ast.AsyncFor), _Reader._gathers),
+    ast.Subscript: _Reader._subscript,
+    ast.Delete: _Reader._deletes,
+    **dict.fromkeys((ast.Assign, ast.AnnAssign), _Reader._assign),
+}

@@ -6,15 +6,19 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 
-from bot.assessment.callgraph import CallGraph, callee
-from bot.assessment.definitions import Defined
-from bot.assessment.evidence.facts import LOGGERS, is_lock
+from bot.assessment.callgraph import CallGraph
+from bot.assessment.definitions import Defined, callee
+from bot.assessment.evidence.expressions import is_lock
+from bot.assessment.evidence.facts import LOGGERS
 from bot.assessment.evidence.model import Evidence
+from bot.assessment.trees import children
 
 
 def rescoped(before: Defined, after: Defined, graph: CallGraph) -> Iterator[Evidence]:
     """Calls that both sides make equally often, but not equally often under a lock; an extracted helper is not one."""
     if after.kind != "function":
+        return
+    if not _locks(before) and not _locks(after):
         return
     (held, made, _), (now_held, now_made, lines) = _calls(before), _calls(after)
     if not held and not now_held:
@@ -45,10 +49,16 @@ def _calls(item: Defined) -> tuple[Counter[str], Counter[str], dict[str, int]]:
     return +held, made, lines
 
 
+def _locks(item: Defined) -> bool:
+    return any(isinstance(node, ast.With | ast.AsyncWith) and _is_locked(node) for node in item.nodes)
+
+
+def _is_locked(node: ast.With | ast.AsyncWith) -> bool:
+    return any(is_lock(entry.context_expr) for entry in node.items)
+
+
 def _walk(node: ast.AST, locked: bool) -> Iterator[tuple[ast.AST, bool]]:
     yield node, locked
-    inner = locked or (
-        isinstance(node, ast.With | ast.AsyncWith) and any(is_lock(entry.context_expr) for entry in node.items)
-    )
-    for child in ast.iter_child_nodes(node):
+    inner = locked or (isinstance(node, ast.With | ast.AsyncWith) and _is_locked(node))
+    for child in children(node):
         yield from _walk(child, inner)

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from bot.assessment.callgraph import CallGraph, callee
-from bot.assessment.definitions import Defined
+from bot.assessment.callgraph import CallGraph
+from bot.assessment.definitions import Defined, callee
 from bot.assessment.evidence.facts import LOGGERS
 from bot.assessment.evidence.model import Evidence
 from bot.assessment.vocabulary import Vocabulary, rank
@@ -17,6 +17,7 @@ _PROTOCOL = "the order of calls between coordinator and workers, and what waits 
 _RULE = "a rule of stages, plans or retries goes by that order"
 _EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EXIT = "exit"
+_EFFECTS = (ast.Call, *_EXITS, ast.Assign, ast.AugAssign)
 Effect = tuple[str, str, int]
 
 
@@ -60,8 +61,10 @@ def _effects(item: Defined, strict: bool, vocabulary: Vocabulary) -> list[Effect
     A call whose result is used is taken for a computation, unless it is one of the protocol or the order is `strict`.
     """
     found: list[tuple[int, int, Effect]] = []
-    discarded = {id(node.value) for node in ast.walk(item.node) if isinstance(node, ast.Expr)}
-    for node in ast.walk(item.node):
+    discarded = {id(node.value) for node in item.nodes if isinstance(node, ast.Expr)}
+    for node in item.nodes:
+        if not isinstance(node, _EFFECTS):
+            continue
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         if isinstance(node, ast.Call):
             name = callee(node)

@@ -6,12 +6,14 @@ import ast
 
 import msgspec
 
-from bot.assessment.callgraph import callee
-from bot.assessment.evidence.facts import local_names
+from bot.assessment.definitions import Defined, callee
+from bot.assessment.evidence.expressions import local_names
+from bot.assessment.trees import same, walk
 
 _OPERATORS = (ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 _LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log"])
 _MOST = 12
+_SKIPPED = frozenset(["annotation", "returns", "kind", "type_comment", "ctx"])
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -24,13 +26,14 @@ class Edit(msgspec.Struct, frozen=True):
     statement: str
 
 
-def edits_in_place(before: ast.AST, after: ast.AST) -> tuple[Edit, ...]:
+def edits_in_place(before: Defined, after: Defined) -> tuple[Edit, ...]:
     """The differing leaves, empty when the trees are of another shape. Log messages and error texts do not count."""
     found: list[Edit] = []
-    if not _walk(getattr(before, "body", None), getattr(after, "body", None), after, found):
+    bodies = [getattr(item.node, "body", None) for item in (before, after)]
+    if not _walk(bodies[0], bodies[1], after.node, found) or not found:
         return ()
-    names = [{child.id for child in ast.walk(side) if isinstance(child, ast.Name)} for side in (before, after)]
-    local = local_names(before) | local_names(after)
+    names = [{child.id for child in item.nodes if isinstance(child, ast.Name)} for item in (before, after)]
+    local = local_names(before.nodes) | local_names(after.nodes)
     renamed = {(edit.old, edit.new) for edit in found if edit.old.isidentifier() and edit.new.isidentifier()}
     # A new name for an old one that is gone; two names that change places are no renaming.
     renames = {
@@ -63,7 +66,7 @@ def _walk(before: object, after: object, statement: ast.AST, found: list[Edit]) 
         if isinstance(after, ast.Raise) or (isinstance(after, ast.Call) and callee(after) in _LOGGERS):
             return True
         for name in after._fields:
-            if name in ("annotation", "returns", "kind", "type_comment", "ctx"):
+            if name in _SKIPPED:
                 continue
             if not _walk(getattr(before, name, None), getattr(after, name, None), statement, found):
                 return False
@@ -80,7 +83,7 @@ def _walk(before: object, after: object, statement: ast.AST, found: list[Edit]) 
 
 
 def _negated(one: ast.AST, other: ast.AST) -> bool:
-    return isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not) and ast.dump(one.operand) == ast.dump(other)
+    return isinstance(one, ast.UnaryOp) and isinstance(one.op, ast.Not) and same(one.operand, other)
 
 
 def _edit(old: str, new: str, statement: ast.AST) -> Edit:
@@ -98,7 +101,7 @@ def _edit(old: str, new: str, statement: ast.AST) -> Edit:
     names = tuple(
         dict.fromkeys(
             child.id if isinstance(child, ast.Name) else child.attr
-            for child in ast.walk(head)
+            for child in walk(head)
             if isinstance(child, ast.Name | ast.Attribute)
         )
     )

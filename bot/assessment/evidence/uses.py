@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bot.assessment.callgraph import CallGraph, callee
-from bot.assessment.definitions import Defined
+from bot.assessment.callgraph import CallGraph
+from bot.assessment.definitions import Defined, callee
 from bot.assessment.evidence.facts import LOGGERS
+from bot.assessment.trees import children, walk
 from bot.assessment.vocabulary import Vocabulary
 from bot.config.schema import NameRule
 
@@ -41,8 +42,8 @@ def used_inside(parameter: str, item: Defined, graph: CallGraph, vocabulary: Voc
 
 
 def _places(reader: Defined, name: str, graph: CallGraph) -> Iterator[str]:
-    above = {child: parent for parent in ast.walk(reader.node) for child in ast.iter_child_nodes(parent)}
-    for node in ast.walk(reader.node):
+    above = {child: parent for parent in reader.nodes for child in children(parent)}
+    for node in reader.nodes:
         named = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
         if named == name and isinstance(getattr(node, "ctx", None), ast.Load):
             yield from _upwards(node, above, reader, graph)
@@ -61,7 +62,7 @@ def _upwards(node: ast.AST, above: dict[ast.AST, ast.AST], reader: Defined, grap
             if callee(parent) not in ("int", "float", "max", "min", "round", "abs"):
                 return
         elif isinstance(parent, ast.Compare | ast.BinOp):
-            yield from (name for other in ast.iter_child_nodes(parent) if other is not child for name in _names(other))
+            yield from (name for other in children(parent) if other is not child for name in _names(other))
         elif isinstance(parent, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
             yield from (name for target in targets for name in _names(target))
@@ -83,7 +84,7 @@ def _parameter(call: ast.Call, index: int, graph: CallGraph) -> Iterator[str]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, ast.Name):
             yield child.id
         elif isinstance(child, ast.Attribute):

@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterator
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from bot.assessment.triviality.grammar import parse_newer
 
@@ -54,6 +54,11 @@ def parsed(source: bytes) -> ast.Module | None:
         return parse(source)
     except UNPARSABLE:
         return None
+
+
+def parsed_or_raise(source: bytes) -> ast.Module:
+    """The same. Raises one of `UNPARSABLE`."""
+    return parsed(source) or parse(source)
 
 
 def dump(node: ast.AST) -> str:
@@ -102,16 +107,27 @@ def has_docstring(node: ast.AST) -> bool:
     return isinstance(first, ast.Expr) and is_text(first.value)
 
 
-def without_docstrings(tree: ast.Module) -> ast.Module:
-    """Remove every docstring in place. A body left empty becomes `pass`, which it is equal to."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if has_docstring(node) and isinstance(node, ast.Module | Definition):
-            del node.body[0]
-            if not node.body and not isinstance(node, ast.Module):
-                node.body.append(ast.Pass())
-        # Definitions stand in statements alone: no expression needs to be entered.
-        for block in (*bodies(node), getattr(node, "handlers", ()), getattr(node, "cases", ())):
-            waiting += block
-    return tree
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+T = TypeVar("T", bound=ast.AST)
+
+
+def undocumented(node: T) -> T:
+    """The node without any docstring in it. Shares what has none, and changes nothing. An empty body is `pass`."""
+    changed: dict[str, list[ast.AST]] = {}
+    # Definitions stand in statements alone: no expression needs to be entered.
+    for name in _BLOCKS:
+        block = getattr(node, name, None)
+        if not isinstance(block, list) or not block:
+            continue
+        documented = name == "body" and has_docstring(node)
+        kept = (block[1:] or [ast.Pass()]) if documented else block
+        without = [undocumented(one) for one in kept]
+        if documented or any(one is not other for one, other in zip(kept, without, strict=True)):
+            changed[name] = without
+    if not changed:
+        return node
+    twin = type(node)()
+    vars(twin).update({**vars(node), **changed})
+    return twin
