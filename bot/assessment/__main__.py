@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from bot.assessment.paused import collector_paused, exit_uncollected
 from bot.assessment.wire import BadRequest, answer
 
 
 def main() -> int:
+    exit_uncollected()
     try:
-        reply = answer(sys.stdin.buffer.read())
+        with collector_paused():
+            reply = answer(sys.stdin.buffer.read())
     except BadRequest as error:
         sys.stderr.write(f"not an assessment request: {error}\n")
         return 2

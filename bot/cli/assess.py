@@ -11,6 +11,7 @@ import msgspec
 from bot.assessment.assess import assess
 from bot.assessment.model import Assessment, FileChange
 from bot.assessment.package import PackageView, is_package_file, whole
+from bot.assessment.paused import collector_paused, exit_uncollected
 from bot.assessment.scope import gated
 from bot.checkout.folders import UnreadableFolder, compare_folders, read_folder
 from bot.config.load import BadConfig, builtin_config, load_repository_config
@@ -42,6 +43,7 @@ def command(
     Either --base-dir A --head-dir B: two folders shaped like the repository, such as lib/zephyr/src/zephyr/shuffle.py.
     Or --repo DIR --base REF --head REF: what REF's merge base and head differ in. Exit 2 on bad input.
     """
+    exit_uncollected()
     trees, refs = (base_dir, head_dir), (repo, base_ref, head_ref)
     if any(refs) == any(trees) or not (all(trees) or all(refs)):
         raise click.UsageError("give either --base-dir and --head-dir, or --repo, --base and --head")
@@ -60,7 +62,8 @@ def command(
         _refuse(str(error))
     except Fault as fault:
         _refuse(f"{fault.public}: {fault.private}")
-    result = assess(changes, config.scope, config.modules, package)
+    with collector_paused():
+        result = assess(changes, config.scope, config.modules, package)
     click.echo(msgspec.json.encode(result) if as_json else "\n".join(readable(result)))
 
 

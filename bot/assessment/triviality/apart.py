@@ -10,8 +10,8 @@ import ast
 from collections import Counter
 from collections.abc import Hashable, Iterable
 
+from bot.assessment.trees import FIELDS
 from bot.assessment.triviality.pair import Pair
-from bot.assessment.triviality.source import Definition, Function
 
 # `If` is left out: a block for type checkers may go. `Add` is left out: pieces of a string may be joined.
 _COUNTED = (
@@ -20,6 +20,16 @@ _COUNTED = (
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.Subscript, ast.Starred),
     *(ast.cmpop, ast.boolop, ast.unaryop, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow),
 )
+# Counted by the name that they give or ask for.
+_NAMED: dict[type[ast.AST], str] = {
+    ast.Attribute: "attr",
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.arg: "arg",
+    ast.keyword: "arg",
+}
+_HINTS = frozenset(["annotation", "returns"])
 
 
 def apart(pair: Pair) -> bool:
@@ -32,26 +42,24 @@ def _count(statements: Iterable[ast.AST]) -> Counter[Hashable]:
     waiting: list[ast.AST] = list(statements)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        kind = node.__class__
+        if kind is ast.Constant:
+            value = node.value  # type: ignore[attr-defined]
+            if isinstance(value, int | float | complex):
+                found[type(value), repr(value)] += 1
             continue
-        if isinstance(node, _COUNTED):
-            found[type(node).__name__, None] += 1
-        elif isinstance(node, ast.Attribute):
-            found[node.attr] += 1
-        elif isinstance(node, ast.Constant):
-            if isinstance(node.value, int | float | complex):
-                found[type(node.value), repr(node.value)] += 1
+        if kind is ast.Expr and isinstance(node.value, ast.Constant):  # type: ignore[attr-defined]
             continue
-        elif isinstance(node, Definition):
-            found[type(node), node.name] += 1
-        elif isinstance(node, ast.arg | ast.keyword):
-            found[type(node), node.arg] += 1
-        skipped = _hint(node)
-        waiting += [child for child in ast.iter_child_nodes(node) if child is not skipped]
+        if kind in _NAMED:
+            found[kind, getattr(node, _NAMED[kind])] += 1
+        elif issubclass(kind, _COUNTED):
+            found[kind.__name__] += 1
+        for name in FIELDS[kind]:
+            if name in _HINTS:
+                continue
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                waiting.extend(filter(None, value))
+            elif value is not None:
+                waiting.append(value)
     return found
-
-
-def _hint(node: ast.AST) -> ast.expr | None:
-    if isinstance(node, ast.arg | ast.AnnAssign):
-        return node.annotation
-    return node.returns if isinstance(node, Function) else None

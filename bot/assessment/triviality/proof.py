@@ -16,12 +16,11 @@ from bot.assessment.triviality.annotations import ANNOTATIONS
 from bot.assessment.triviality.apart import apart
 from bot.assessment.triviality.deadcode import DEAD_CODE, may_hold_dead_code
 from bot.assessment.triviality.docstrings import DOCSTRINGS, IDLE_STATEMENTS
-from bot.assessment.triviality.facts import read_facts
 from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORTS, UNUSED_IMPORTS, is_pure
 from bot.assessment.triviality.locals import LOCAL_NAMES
 from bot.assessment.triviality.logtext import LOG_TEXT
-from bot.assessment.triviality.pair import Pair, Side, align, surroundings
-from bot.assessment.triviality.source import UNPARSABLE, compiles, parse
+from bot.assessment.triviality.pair import Pair, Side, align, drop_written_alike, surroundings
+from bot.assessment.triviality.source import UNPARSABLE, compiles, parse, parsed_or_raise
 from bot.assessment.triviality.strings import STRING_JOINS
 
 # In this order: what is later may rely on what is earlier, such as a message without pieces or a module without hints.
@@ -94,18 +93,19 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
     trees = []
     for side, data in (("base", base), ("head", head)):
         try:
-            trees.append(parse(data))
+            trees.append(parsed_or_raise(data))
         except UNPARSABLE as error:
             return Proof(False, f"the {side} does not parse: {type(error).__name__}")
     around = surroundings(path, base, head, package or NOTHING_KNOWN)
-    pair = Pair(Side(trees[0], base), Side(trees[1], head), around)
-    if pair.mentions(SOURCE_READERS) or around.mentions(SOURCE_READERS_IN_PACKAGE):
+    shared = Pair(Side(trees[0], base), Side(trees[1], head), around)
+    if shared.mentions(SOURCE_READERS) or around.mentions(SOURCE_READERS_IN_PACKAGE):
         return Proof(False, "source text or line numbers are read at run time, so even formatting counts")
-    align(pair)
-    if apart(pair) and not may_hold_dead_code(pair):
+    drop_written_alike(shared)
+    if apart(shared) and not may_hold_dead_code(shared):
         return Proof(False, "the syntax trees differ")
-    for each in pair.sides:
-        read_facts(each.tree, each.text)
+    # Rules change trees: from here on the proof has its own.
+    pair = Pair(Side(parse(base), base), Side(parse(head), head), around)
+    align(pair)
     applied = []
     if any(is_pure(statement) for side in pair.sides for statement in side.touched):
         applied += [IMPORT_ORDER.name] if IMPORT_ORDER.apply(pair) else []
