@@ -27,6 +27,8 @@ class Source:
     tree: ast.Module
     parents: dict[ast.AST, ast.AST]
     starts: list[int]
+    # The text of the other files of its package.
+    elsewhere: bytes = b""
 
     def replace(self, node: ast.AST, new: str) -> bytes:
         """The text with this node written differently."""
@@ -55,13 +57,13 @@ class Source:
 Maker = Callable[[Source, Random], Iterator[Edit]]
 
 
-def source(text: bytes) -> Source:
+def source(text: bytes, elsewhere: bytes = b"") -> Source:
     tree = ast.parse(text)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    return Source(text, tree, parents, starts)
+    return Source(text, tree, parents, starts, elsewhere)
 
 
 def changed(kind: str, of: Source, head: bytes, reader: bytes = b"") -> Iterator[Edit]:

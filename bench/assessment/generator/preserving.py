@@ -96,8 +96,9 @@ def unused(of: Source, random: Random) -> Iterator[Edit]:
     """What nothing reaches goes: a private function, a constant, an import; and an import for type checkers comes."""
     number = random.randrange(100, 999)
     last = of.text.rstrip(b"\n") + b"\n"
+    hinted = "(rows: list[int]) -> list[int]:\n    'Sorted.'\n    return sorted(rows)\n"
     gone = {
-        "dead function": f"\n\ndef _left_behind_{number}(rows):\n    return sorted(rows)\n",
+        "dead function": f"\n\ndef _left_behind_{number}{hinted}",
         "dead constant": f"\n_LEFT_BEHIND_{number} = {number}\n",
     }
     for kind, text in gone.items():
@@ -107,6 +108,28 @@ def unused(of: Source, random: Random) -> Iterator[Edit]:
             at = of.starts[node.lineno - 1]
             if b"statistics" not in of.text:
                 yield from changed("unused import", of, of.text[:at] + b"import statistics\n" + of.text[at:])
+
+
+def private_names(of: Source, random: Random) -> Iterator[Edit]:
+    """Functions and constants that their module alone writes, and functions that are only called."""
+    called = [one.func for one in ast.walk(of.tree) if isinstance(one, ast.Call)]
+    for node in of.tree.body:
+        kind, name = _definition(node)
+        word = re.compile(rf"\b{name}\b".encode())
+        if not name.startswith("_") or word.search(of.elsewhere):
+            continue
+        uses = [one for one in ast.walk(of.tree) if isinstance(one, ast.Name) and one.id == name]
+        handed = kind == "private function" and any(one not in called for one in uses)
+        if not handed and len(word.findall(of.text)) == len(uses) + (kind == "private function"):
+            yield Edit(kind, of.text, word.sub(f"{name}_2".encode(), of.text))
+
+
+def _definition(node: ast.stmt) -> tuple[str, str]:
+    if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+        return "private function", node.name
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+        return "private constant", ast.unparse(node.targets[0])
+    return "", ""
 
 
 def local_names(of: Source, random: Random) -> Iterator[Edit]:
@@ -215,4 +238,6 @@ def log_text(of: Source, random: Random) -> Iterator[Edit]:
         yield from changed("log text", of, of.replace(node, ast.unparse(new)))
 
 
-PRESERVING = (reformat, comments, docstrings, hints, unused, local_names, import_order, string_joins, log_text)
+PRESERVING = (
+    *(reformat, comments, docstrings, hints, unused, private_names, local_names, import_order, string_joins, log_text),
+)

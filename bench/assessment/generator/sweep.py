@@ -69,7 +69,8 @@ def sweep(packages: Sequence[Package], sort: str, count: int, seed: int, jobs: i
 def _of_file(wanted: tuple[Package, str, int], sort: str, seed: int) -> Tally:
     """All changes of one file, each proven beside its whole package."""
     package, path, most = wanted
-    of, tally = source(package[path]), Tally()
+    of = source(package[path], b"".join(text for name, text in package.items() if name != path))
+    tally = Tally()
     random = Random(f"{seed} {sort} {sha256(of.text).hexdigest()}")
     edits = (edit for maker in SORTS[sort] for edit in maker(of, random))
     for edit in islice(_mixed(edits, random), most):

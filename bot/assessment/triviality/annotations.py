@@ -8,11 +8,13 @@ NamedTuple, TypedDict, data classes looking for ClassVar), and code that asks fo
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
+from bot.assessment.triviality.facts import hints_of
 from bot.assessment.triviality.names import module_bindings
 from bot.assessment.triviality.pair import Pair, Side
 from bot.assessment.triviality.readers import HINT_READERS, handed_on, plain_bases, plain_decorators, special_hints
-from bot.assessment.triviality.rule import Rule, on_each_side
+from bot.assessment.triviality.rule import Rule
 from bot.assessment.triviality.source import Definition, Function, bodies
 
 # Whoever imports one of these may hand its functions and classes to readers of hints.
@@ -20,26 +22,39 @@ _READERS_IN_MODULE = frozenset(
     {"pydantic", "typer", "fastapi", "beartype", "typeguard", "cattrs", "attrs", "attr", "hydra", "draccus"}
 )
 # Evaluating these alone has no effect and cannot fail, so they are inert even without the `__future__` import.
+_LOOKUPS = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.BinOp, ast.BitOr, ast.Load)
 _BRACKETS = {"list": 1, "set": 1, "frozenset": 1, "dict": 2, "Iterator": 1, "Iterable": 1, "Sequence": 1, "Mapping": 2}
 _BUILTINS = frozenset(
     {"int", "str", "float", "bool", "bytes", "object", "list", "dict", "set", "tuple", "type", "frozenset"}
 )
 
 
-def _drop_hints(side: Side, pair: Pair) -> list[str]:
+def _drop_hints(pair: Pair) -> bool:
     if pair.around.mentions(HINT_READERS) or any(side.modules() & _READERS_IN_MODULE for side in pair.sides):
-        return []
-    stripper = _Stripper(side, pair)
-    for statement in side.touched:
-        stripper.visit_statement(statement, None)
-    return stripper.taken
+        return False
+    # The head first: what must stay there stays in the base too.
+    evaluated = {ast.dump(hint) for node in ast.walk(pair.base.tree) for hint in hints_of(node)}
+    head = _Stripper(pair.head, pair, lambda hint: ast.dump(hint) in evaluated)
+    for statement in pair.head.touched:
+        head.strip(statement)
+    # The base runs: none of its hints fails, and leaving out one that only looks names up changes nothing.
+    base = _Stripper(pair.base, pair, lambda hint: _looks_up(hint) and ast.dump(hint) not in head.refused)
+    for statement in pair.base.touched:
+        base.strip(statement)
+    return base.taken != head.taken
+
+
+def _looks_up(hint: ast.expr) -> bool:
+    return all(isinstance(one, _LOOKUPS) for one in ast.walk(hint))
 
 
 class _Stripper:
     """Walks the touched statements knowing the class around them: hints of a class are data, of a function are not."""
 
-    def __init__(self, side: Side, pair: Pair) -> None:
+    def __init__(self, side: Side, pair: Pair, known_to_evaluate: Callable[[ast.expr], bool]) -> None:
         self.taken: list[str] = []
+        self.refused: set[str] = set()
+        self._known_to_evaluate = known_to_evaluate
         self._pair = pair
         self._lazy = any(
             isinstance(one, ast.ImportFrom) and one.module == "__future__" and one.names[0].name == "annotations"
@@ -48,6 +63,12 @@ class _Stripper:
         self._bound = module_bindings(side.tree)
         self._tree = side.tree
         self._side = side
+        self._top: ast.stmt | None = None
+
+    def strip(self, statement: ast.stmt) -> None:
+        """Take the hints out of one top-level statement."""
+        self._top = statement
+        self.visit_statement(statement, None)
 
     def visit_statement(self, node: ast.AST, owner: ast.AST | None) -> None:
         if isinstance(node, Function):
@@ -104,13 +125,23 @@ class _Stripper:
         node.annotation = ast.Constant(None)
 
     def _inert(self, hint: ast.expr | None) -> bool:
-        return hint is not None and (self._lazy or self._harmless(hint))
+        if hint is None or self._lazy or self._harmless(hint):
+            return hint is not None
+        if self._known_to_evaluate(hint) and (self._side is self._pair.base or self._all_defined(hint)):
+            return True
+        self.refused.add(ast.dump(hint))
+        return False
 
     def _harmless(self, hint: ast.expr) -> bool:
         """Is evaluating it sure to succeed and to do nothing?"""
         if isinstance(hint, ast.Constant):
             return hint.value is None or isinstance(hint.value, str)
-        return self._type(hint)
+        return self._type(hint) or (isinstance(hint, ast.Name) and self._defined_above(hint.id))
+
+    def _all_defined(self, hint: ast.expr) -> bool:
+        """Does every name in it still mean what it meant? Only for a hint that is evaluated in the base too."""
+        names = {one.id for one in ast.walk(hint) if isinstance(one, ast.Name)}
+        return _looks_up(hint) and all(self._known(name) or self._defined_above(name) for name in names)
 
     def _type(self, hint: ast.expr) -> bool:
         """A known type, one of a known kind with known types in its brackets, or a union of such."""
@@ -133,6 +164,13 @@ class _Stripper:
         found = self._bound.get(name)
         plain = isinstance(found, ast.ImportFrom) and found.module == "collections.abc" and name in _BRACKETS
         return plain and self._side.bound(name) == 1 and self._bound_first(name)
+
+    def _defined_above(self, name: str) -> bool:
+        """Does a definition or an import, the only one of this name in the file, stand above this statement?"""
+        found = self._bound.get(name)
+        if found is None or self._side.bound(name) != 1 or self._top is None:
+            return False
+        return self._tree.body.index(found) < self._tree.body.index(self._top)
 
     def _bound_first(self, name: str) -> bool:
         """Is the import above everything but other imports and docstrings?"""
@@ -163,5 +201,5 @@ class _Stripper:
 ANNOTATIONS = Rule(
     "annotations",
     "unevaluated text of hints; no decorator, class machinery, hint reader or schema in the package looks at it",
-    on_each_side(_drop_hints),
+    _drop_hints,
 )

@@ -24,7 +24,7 @@ _DYNAMIC = (
 )
 # These reach attributes of whatever object they are given; of a module only where a module is handed to them.
 _OF_OBJECTS = ("__dict__",)
-_MODULES = ("sys.modules", "getmodule")
+_MODULES = frozenset({"modules", "getmodule"})
 _DECORATORS = frozenset({"property", "staticmethod", "classmethod"})
 _WORD = re.compile(r"\w+")
 
@@ -38,7 +38,7 @@ def may_hold_dead_code(pair: Pair) -> bool:
 def _lost_here(pair: Pair) -> tuple[list[ast.stmt], list[ast.ClassDef]]:
     """Private definitions that are gone, and classes that have lost members."""
     bound = module_bindings(pair.head.tree)
-    gone = [one for one in pair.base.touched if (name := _private_definition(one)) and name not in bound]
+    gone = [one for one in pair.base.touched if (name := private_definition(one)) and name not in bound]
     return gone, [one for one in pair.base.touched if isinstance(one, ast.ClassDef) and _lost(one, bound)]
 
 
@@ -46,31 +46,31 @@ def _drop_dead(pair: Pair) -> bool:
     around = pair.around
     gone, classes = _lost_here(pair)
     # Only now: the question to the whole package is a long one.
-    if not (gone or classes) or not _in_plain_sight(around):
+    if not (gone or classes) or not in_plain_sight(around):
         return False
     guessed = any(facts.guesses for facts in around.facts or []) or around.mentions(_OF_OBJECTS)
-    if guessed and _modules_as_values(around):
+    if guessed and modules_as_values(around):
         return False
     dropped = [_drop_members(one, pair) for one in classes if not guessed]
     for statement in gone:
-        if not _written(_private_definition(statement) or "", around, {dump(statement)}):
+        if not _written(private_definition(statement) or "", around, statement):
             pair.base.drop(statement)
             dropped.append(True)
     return any(dropped)
 
 
-def _in_plain_sight(around: Surroundings) -> bool:
+def in_plain_sight(around: Surroundings) -> bool:
     """Is every way to reach a name in this package one that can be read?"""
     return around.known and around.facts is not None and not around.mentions(_DYNAMIC)
 
 
-def _modules_as_values(around: Surroundings) -> bool:
+def modules_as_values(around: Surroundings) -> bool:
     """Is a module of the package handed to anybody, who could then guess the names in it?"""
-    if around.mentions(_MODULES):
-        return True
     modules = {path.rpartition("/")[2].removesuffix(".py") for path, _ in around.files}
     modules.add(dirname(around.path).rpartition("/")[2])
     for facts in around.facts or []:
+        if any(name in _MODULES for _, name in (*facts.asked, *facts.imported)):
+            return True
         called = {here for name, here in facts.called if name in modules}
         if "" in called or called & facts.values or ("*", "*") in facts.called:
             return True
@@ -86,7 +86,7 @@ def _lost(before: ast.ClassDef, bound: dict[str, ast.stmt]) -> list[ast.stmt]:
     return [one for one in before.body if len(_members(one)) == 1 and not left & set(_members(one))]
 
 
-def _private_definition(statement: ast.stmt) -> str | None:
+def private_definition(statement: ast.stmt) -> str | None:
     """The name of a private function without decorators, or of a private constant: nothing runs to define it."""
     name = None
     if isinstance(statement, Function) and not statement.decorator_list and _constant_defaults(statement):
@@ -107,11 +107,13 @@ def _constant_defaults(function: Function) -> bool:
     return not runs and all(isinstance(one, ast.Constant | ast.Name) for one in defaults)
 
 
-def _written(name: str, around: Surroundings, removed: set[str]) -> bool:
-    """Does the name stand anywhere but in the removed definitions?"""
+def _written(name: str, around: Surroundings, removed: ast.stmt) -> bool:
+    """Does the name stand anywhere but in the removed definition?"""
     for path, tree in around.where(name):
         for statement in tree.body:
-            if path == around.path and dump(statement) in removed:
+            # By its line: earlier rules have taken the docstring and the hints out of `removed`.
+            itself = private_definition(statement) == name and statement.lineno == removed.lineno
+            if path == around.path and itself:
                 continue
             if any(name in _WORD.findall(word) for word in words(statement)):
                 return True

@@ -12,52 +12,16 @@ from bot.assessment.triviality.pair import Pair, Side, Surroundings
 from bot.assessment.triviality.rule import Rule, on_each_side
 
 # Importing these, in any order, only defines names. Left out: whatever starts, patches, registers or reads settings.
-PURE = frozenset(
-    {
-        *(
-            "abc",
-            "array",
-            "ast",
-            "base64",
-            "bisect",
-            "bz2",
-            "collections",
-            "concurrent",
-            "contextlib",
-            "contextvars",
-            "copy",
-        ),
-        *(
-            "csv",
-            "dataclasses",
-            "datetime",
-            "decimal",
-            "enum",
-            "errno",
-            "fnmatch",
-            "fractions",
-            "functools",
-            "glob",
-            "gzip",
-        ),
-        *("hashlib", "heapq", "html", "inspect", "io", "itertools", "json", "linecache", "logging", "lzma", "math"),
-        *("numbers", "operator", "os", "pathlib", "pickle", "platform", "pprint", "queue", "random", "re", "secrets"),
-        *("shlex", "shutil", "signal", "socket", "stat", "statistics", "string", "struct", "subprocess", "sys"),
-        *(
-            "tempfile",
-            "textwrap",
-            "threading",
-            "time",
-            "timeit",
-            "traceback",
-            "types",
-            "typing",
-            "unicodedata",
-            "urllib",
-        ),
-        *("uuid", "warnings", "weakref", "zipfile", "zlib"),
-    }
-)
+_PURE = """
+abc argparse array ast asyncio atexit base64 bisect bz2 codecs collections concurrent configparser contextlib
+contextvars copy csv dataclasses datetime decimal difflib email enum errno fcntl fnmatch fractions functools gc
+getpass glob graphlib gzip hashlib heapq hmac html http importlib inspect io ipaddress itertools json keyword
+linecache logging lzma math mmap multiprocessing numbers operator os pathlib pickle platform posixpath pprint queue
+random re reprlib resource sched secrets select selectors shlex shutil signal socket sqlite3 ssl stat statistics
+string struct subprocess sys tarfile tempfile textwrap threading time timeit tomllib traceback tracemalloc types
+typing unicodedata urllib uuid warnings weakref xml zipfile zlib zoneinfo
+"""
+PURE = frozenset(_PURE.split())
 
 
 def is_pure(statement: ast.stmt) -> bool:

@@ -20,6 +20,7 @@ from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORT
 from bot.assessment.triviality.locals import LOCAL_NAMES
 from bot.assessment.triviality.logtext import LOG_TEXT
 from bot.assessment.triviality.pair import Pair, Side, align, drop_written_alike, surroundings
+from bot.assessment.triviality.privates import PRIVATE_NAMES
 from bot.assessment.triviality.source import UNPARSABLE, compiles, parse, parsed_or_raise
 from bot.assessment.triviality.strings import STRING_JOINS
 
@@ -33,6 +34,7 @@ RULES = (
     DEAD_CODE,
     TYPE_CHECKING_IMPORTS,
     UNUSED_IMPORTS,
+    PRIVATE_NAMES,
     LOCAL_NAMES,
 )
 FORMATTING = "formatting and comments"
