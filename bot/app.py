@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random, SystemRandom
 
 from aiohttp import web
@@ -21,7 +21,8 @@ from bot.effects.context import Rooms
 from bot.effects.prepare import sweep_trees
 from bot.effects.registry import LANES, policies
 from bot.engine.clock import SystemClock
-from bot.engine.port import CannotStart, Clock, Engine
+from bot.engine.port import CannotStart, Clock, Engine, StoreError
+from bot.engine.signals import REVIVE_SIGNAL
 from bot.engine.sqlite.engine import SqliteEngine
 from bot.faults import Fault
 from bot.gating.deliveries import worth_keeping
@@ -34,11 +35,20 @@ from bot.iris.settings import IrisSettings
 from bot.recovery.rounds import Rounds, live_keys
 from bot.sandbox.cage import Cage
 from bot.sandbox.submitting import SubmitCage
+from bot.server.health import Signs, healthz, readiness
 from bot.server.webhook import LARGEST_BODY, routes
 
 _log = logging.getLogger(__name__)
 
 GateEngine = Engine[PullRequest, Event]
+
+
+@dataclass(slots=True)
+class Vitals:
+    """What only the running process knows of itself. `sandbox_holds`: None until it was tested."""
+
+    started: datetime
+    sandbox_holds: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,7 @@ class App:
     rooms: Rooms
     web: web.Application
     rounds: Rounds
+    vitals: Vitals
 
 
 @asynccontextmanager
@@ -78,7 +89,8 @@ async def open_app(
         machine = GateMachine(settings.mention, settings.repositories)
         async with _open_engine(settings, machine, rooms, clock, random or SystemRandom()) as engine:
             await _sweep(engine, rooms)
-            yield App(engine, rooms, _web(settings, engine), Rounds(github, engine, clock, settings.mention))
+            rounds, vitals = Rounds(github, engine, clock, settings.mention), Vitals(clock.now())
+            yield App(engine, rooms, _web(settings, engine, rounds, vitals, clock), rounds, vitals)
 
 
 def _open_engine(
@@ -131,24 +143,59 @@ async def _sweep(engine: GateEngine, rooms: Rooms) -> None:
         _log.info("removed trees that a crash left behind", extra={"trees": removed})
 
 
-def _web(settings: Settings, engine: GateEngine) -> web.Application:
+def _web(settings: Settings, engine: GateEngine, rounds: Rounds, vitals: Vitals, clock: Clock) -> web.Application:
     def keep(event: str, body: bytes) -> bool:
         return worth_keeping(event, body, settings.mention)
 
     application = web.Application(client_max_size=LARGEST_BODY + 1)
     secret = settings.webhook_secret.get_secret_value().encode()
     application.add_routes(routes(secret, engine.accept, keep))
+    every = timedelta(seconds=settings.recovery_seconds)
+
+    def signs() -> Signs:
+        return Signs(vitals.started, rounds.ended_at, every, vitals.sandbox_holds)
+
+    application.router.add_get("/healthz", healthz)
+    application.router.add_get("/readyz", readiness(engine, signs, clock.now))
     return application
 
 
-async def _report_cage(rooms: Rooms) -> None:
+async def _report_cage(rooms: Rooms, vitals: Vitals) -> None:
     """Say at once what every preflight will find: an operator should not learn it from a stuck run."""
     trees = rooms.settings.trees_dir
     problem = await rooms.cage.self_test(trees)
+    vitals.sandbox_holds = problem is None
     if problem is None:
         _log.info("the sandbox holds", extra={"how": rooms.cage.describe(trees)})
     else:
         _log.error("the sandbox does not hold: no preflight and no ferry will run", extra={"why": problem})
+
+
+@asynccontextmanager
+async def reviving(engine: GateEngine) -> AsyncIterator[None]:
+    """While this lasts, REVIVE_SIGNAL makes the engine try again what it gave up: `perf-gate revive` sends it."""
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    loop.add_signal_handler(REVIVE_SIGNAL, asked.set)
+
+    async def revive() -> None:
+        while True:
+            await asked.wait()
+            asked.clear()
+            try:
+                await engine.revive()
+            except StoreError as error:
+                _log.error("what was given up stays so", extra={"why": str(error)})
+            else:
+                _log.info("what was given up is tried again")
+
+    task = asyncio.create_task(revive())
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(REVIVE_SIGNAL)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def serve(settings: Settings) -> None:
@@ -160,14 +207,14 @@ async def serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signum, stop.set)
-    async with open_app(settings) as app:
+    async with open_app(settings) as app, reviving(app.engine):
         runner = web.AppRunner(app.web, access_log=None, handle_signals=False)
         await runner.setup()
         site = web.TCPSite(runner, settings.host, settings.port)
         await site.start()
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
         acting = asyncio.create_task(app.engine.run())
-        testing = asyncio.create_task(_report_cage(app.rooms))
+        testing = asyncio.create_task(_report_cage(app.rooms, app.vitals))
         looking = asyncio.create_task(app.rounds.keep(timedelta(seconds=settings.recovery_seconds)))
         stopping = asyncio.create_task(stop.wait())
         try:

@@ -58,7 +58,7 @@ def test_every_linked_file_is_there() -> None:
 def test_every_subcommand_shown_exists() -> None:
     shown = set(re.findall(r"\bperf-gate (\w+)", README.read_text("utf-8")))
     commands = {word for word in shown if word in COMMANDS}
-    assert {"serve", "assess", "compare", "config"} <= commands
+    assert set(COMMANDS) <= commands
 
 
 def test_the_example_configuration_is_accepted() -> None:

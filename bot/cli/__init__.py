@@ -12,6 +12,8 @@ COMMANDS = {
     "backup": "backup",
     "compare": "compare",
     "config": "config_check",
+    "revive": "revive",
+    "runs": "runs",
     "serve": "serve",
 }
 

@@ -11,12 +11,42 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote, urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 PREFIX = "PERF_GATE_"
 # Bucket names: https://cloud.google.com/storage/docs/buckets#naming
 _BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
+
+
+def _postgres(value: SecretStr) -> SecretStr:
+    if not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+        raise ValueError("not of the form postgresql://user:password@host/name")
+    return value
+
+
+StateDir = Annotated[Path, AfterValidator(Path.absolute)]
+DatabaseUrl = Annotated[SecretStr, AfterValidator(_postgres)]
+
+
+def database_file(state_dir: Path) -> Path:
+    """Where state is kept, unless in PostgreSQL."""
+    return state_dir / "perf-gate.db"
+
+
+class StateSettings(BaseSettings):
+    """Where state lies: all that a command beside the bot needs. One of the two is set."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", env_ignore_empty=True)
+
+    state_dir: StateDir | None = None
+    database_url: DatabaseUrl | None = None
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> StateSettings:
+        if self.state_dir is None and self.database_url is None:
+            raise ValueError(f"set {PREFIX}STATE_DIR, the state folder of perf-gate serve, or {PREFIX}DATABASE_URL")
+        return self
 
 
 class Settings(BaseSettings):
@@ -30,9 +60,9 @@ class Settings(BaseSettings):
     repositories: Annotated[frozenset[str], NoDecode] = Field(
         min_length=1, description="the repositories served, as owner/name, separated by commas"
     )
-    state_dir: Path = Field(description="a folder that survives restarts: database, mirror, trees, reports")
+    state_dir: StateDir = Field(description="a folder that survives restarts: database, mirror, trees, reports")
 
-    database_url: SecretStr | None = Field(
+    database_url: DatabaseUrl | None = Field(
         default=None,
         description="postgresql://user:password@host/name, where several processes share the state; "
         "default: a file in the state folder, for one process",
@@ -113,13 +143,6 @@ class Settings(BaseSettings):
             raise ValueError("shorter than 8 characters")
         return value
 
-    @field_validator("database_url", mode="after")
-    @classmethod
-    def _postgres(cls, value: SecretStr | None) -> SecretStr | None:
-        if value and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
-            raise ValueError("not of the form postgresql://user:password@host/name")
-        return value
-
     @field_validator("status_prefix", mode="after")
     @classmethod
     def _findable(cls, value: str) -> str:
@@ -134,7 +157,7 @@ class Settings(BaseSettings):
             raise ValueError("not gs://bucket/folder")
         return value.rstrip("/") if value else None
 
-    @field_validator("state_dir", "iris_command", "iris_config", "work_dir", mode="after")
+    @field_validator("iris_command", "iris_config", "work_dir", mode="after")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return value.absolute() if value else None
@@ -156,7 +179,7 @@ class Settings(BaseSettings):
     @property
     def database_file(self) -> Path:
         """Where state is kept, unless in PostgreSQL."""
-        return self.state_dir / "perf-gate.db"
+        return database_file(self.state_dir)
 
     @property
     def trees_dir(self) -> Path:
@@ -166,6 +189,15 @@ class Settings(BaseSettings):
 
 class MissingSettings(Exception):
     """Everything wrong with the environment at once; the text is for the operator's terminal."""
+
+
+def load_state_settings() -> StateSettings:
+    """Where state lies, from the environment. Raises MissingSettings."""
+    try:
+        return StateSettings()
+    except ValidationError as error:
+        lines = [_line(item["loc"], item["type"], str(item["msg"])) for item in error.errors()]
+    raise MissingSettings("perf-gate does not know where its state is:\n" + "\n".join(lines))
 
 
 def load_settings() -> Settings:

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
-from bot.engine.views import LogView, Overview
+from bot.engine.views import Counts, LogView, Overview
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -239,6 +239,10 @@ class Engine(Protocol[S_co, E_contra]):
     async def run(self) -> None:
         """Consume deliveries, fire timers and perform effects. Ends only by cancellation or a fault."""
 
+    @property
+    def running(self) -> bool:
+        """Whether `run` is under way, and no fault has ended it."""
+
     async def idle(self) -> None:
         """Return when no delivery waits, no effect is due or running and no timer is due: the tests' marker.
 
@@ -250,6 +254,9 @@ class Engine(Protocol[S_co, E_contra]):
 
     async def overview(self) -> Overview:
         """All that is open now, for operators: deliveries, effects, timers, slots, undeliverable events."""
+
+    async def counts(self) -> Counts:
+        """The oldest unhandled delivery and what is dead: cheap, however much is parked."""
 
     async def log(self, key: str) -> Sequence[LogView]:
         """All an aggregate went through, oldest first."""

@@ -97,6 +97,10 @@ class Runner(Generic[S, E]):
         finally:
             await self._stop()
 
+    @property
+    def running(self) -> bool:
+        return self._active and self._fault is None
+
     async def idle(self) -> None:
         while True:
             stirred = self._stirred

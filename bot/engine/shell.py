@@ -15,7 +15,7 @@ from bot.engine.port import CannotStart, Clock, Delivery, EffectPolicy, Lane, Ma
 from bot.engine.runner import Presence, Runner
 from bot.engine.tables import inbox, inspection, outbox
 from bot.engine.transaction import Tx
-from bot.engine.views import LogView, Overview
+from bot.engine.views import Counts, LogView, Overview
 from bot.engine.writer import Committed
 
 S = TypeVar("S")
@@ -107,6 +107,10 @@ class ShellEngine(Generic[S, E]):
     async def run(self) -> None:
         await self._runner.run()
 
+    @property
+    def running(self) -> bool:
+        return self._runner.running
+
     async def idle(self) -> None:
         await self._runner.idle()
 
@@ -121,6 +125,9 @@ class ShellEngine(Generic[S, E]):
 
     async def overview(self) -> Overview:
         return await self._store.read(inspection.overview)
+
+    async def counts(self) -> Counts:
+        return await self._store.read(inspection.counts)
 
     async def log(self, key: str) -> Sequence[LogView]:
         return await self._store.read(lambda tx: inspection.log(tx, key))

@@ -76,6 +76,20 @@ class LogView:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """What tells at a glance whether work is being done. `dead_*`: given up, for a human."""
+
+    oldest_waiting: datetime | None
+    dead_deliveries: int
+    dead_effects: int
+    dead_events: int
+
+    @property
+    def dead(self) -> int:
+        return self.dead_deliveries + self.dead_effects + self.dead_events
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """Everything open at one moment. `oldest_waiting`: when the oldest unhandled delivery was received."""
 

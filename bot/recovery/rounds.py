@@ -54,6 +54,8 @@ class Rounds:
         self._clock = clock
         self._mention = mention
         self._looked: datetime | None = None
+        self.ended_at: datetime | None = None
+        """When the last round ended, whatever it had to leave out."""
 
     async def keep(self, every: timedelta) -> None:
         """Make rounds until cancelled. A round that fails is told in the log, and the next one makes up for it."""
@@ -71,6 +73,7 @@ class Rounds:
             await self._shielded(f"pull request {key}", self._reconcile(key))
         if asked:
             self._looked = now
+        self.ended_at = self._clock.now()
 
     async def _shielded(self, what: str, acting: Awaitable[None]) -> bool:
         try:

@@ -176,11 +176,6 @@ def _inside(value: Any) -> list[Any]:
     return [item for item in inner if isinstance(item, (dict, list))]
 
 
-async def healthz(_request: web.Request) -> web.Response:
-    """`GET /healthz`: the process serves. It asks nothing of the disk or of GitHub, so that it is true under load."""
-    return web.json_response({"status": "ok"})
-
-
 def routes(secret: bytes | Sequence[bytes], accept: Accept, keep_body: KeepBody) -> list[web.RouteDef]:
-    """The door and the health check, for the application that serves them."""
-    return [web.post("/webhook", webhook(secret, accept, keep_body)), web.get("/healthz", healthz)]
+    """The door, for the application that serves it."""
+    return [web.post("/webhook", webhook(secret, accept, keep_body))]

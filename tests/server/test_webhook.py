@@ -18,7 +18,8 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
 from bot.engine.port import Delivery, StoreError
-from bot.server.webhook import DEEPEST_NESTING, LARGEST_BODY, PATIENCE, healthz, webhook
+from bot.server.health import healthz
+from bot.server.webhook import DEEPEST_NESTING, LARGEST_BODY, PATIENCE, webhook
 
 SECRET = b"correct horse battery staple"
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"

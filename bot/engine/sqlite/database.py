@@ -33,9 +33,9 @@ class Database:
             opened.callback(lock.release)
             try:
                 _check(path)
-                writing = opened.enter_context(closing(_connect(path)))
+                writing = opened.enter_context(closing(connect(path)))
                 prepare(writing, state_schema)
-                reading = opened.enter_context(closing(_connect(path)))
+                reading = opened.enter_context(closing(connect(path)))
                 reading.execute("PRAGMA query_only = ON")
             except sqlite3.Error as error:
                 raise CannotStart(f"{path} cannot be opened as a database: {error}") from error
@@ -72,14 +72,15 @@ class Database:
 
 def _check(path: Path) -> None:
     """Better no start than verdicts from a damaged file. Raises CannotStart and sqlite3.Error."""
-    with closing(_connect(path)) as connection:
+    with closing(connect(path)) as connection:
         if wrong := damage(connection):
             raise CannotStart(
                 f"{path} is damaged: {wrong}; put a backup in its place, or keep the file aside and start with none"
             )
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection that keeps what it commits."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
     # FULL: in WAL mode anything less may lose the last commits with the power.
     for setting in ("journal_mode = WAL", "synchronous = FULL", "journal_size_limit = 67108864"):

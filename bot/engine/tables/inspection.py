@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from bot.engine.tables import schema
 from bot.engine.times import loaded
 from bot.engine.transaction import Tx
-from bot.engine.views import DeliveryView, EffectView, LogView, Overview, SlotView, StalledView, TimerView
+from bot.engine.views import Counts, DeliveryView, EffectView, LogView, Overview, SlotView, StalledView, TimerView
 
 _AT_ONCE = 500
 """GUIDs in one query: fewer than any release of either store takes parameters."""
@@ -28,6 +29,28 @@ def state(tx: Tx, key: str) -> tuple[int, bytes] | None:
     """An aggregate's (schema, state)."""
     row: tuple[int, bytes] | None = tx.execute("SELECT schema, state FROM aggregates WHERE key = ?", (key,)).fetchone()
     return row
+
+
+def states(tx: Tx) -> list[tuple[str, int, bytes]]:
+    """Every aggregate's (key, schema, state), the one that moved last first."""
+    return tx.execute("SELECT key, schema, state FROM aggregates ORDER BY updated_at DESC, key").fetchall()
+
+
+def check_release(tx: Tx, state_schema: int) -> None:
+    """Raises CannotStart where a newer release has written the store; changes nothing."""
+    meta = dict(tx.execute("SELECT name, value FROM meta").fetchall())
+    schema.check(meta, schema.first_meta(state_schema))
+
+
+def counts(tx: Tx) -> Counts:
+    """By indexes alone, however much is parked: asked every few seconds."""
+    oldest, *dead = tx.execute(
+        "SELECT (SELECT min(received_at) FROM deliveries WHERE status = 'waiting'), "
+        "(SELECT count(*) FROM deliveries WHERE status = 'dead'), "
+        "(SELECT count(*) FROM effects WHERE status = 'dead'), "
+        "(SELECT count(*) FROM stalled WHERE dead = 1)"
+    ).fetchone()
+    return Counts(None if oldest is None else loaded(oldest), *dead)
 
 
 def log(tx: Tx, key: str) -> tuple[LogView, ...]:

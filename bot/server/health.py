@@ -1,0 +1,112 @@
+"""Whether the process serves (`/healthz`) and whether its work gets done (`/readyz`).
+
+`/healthz` is for whoever routes requests and restarts processes. It asks nothing of disk or GitHub: a delivery that is
+accepted while something else is in trouble is kept and handled later, one that is turned away must be missed first.
+`/readyz` is for whoever watches. It answers 503 where runs do not go on and a human must look now; what was given up
+(dead) is told, but is no 503: one poisonous delivery must not take the bot out of anybody's rotation.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from aiohttp import web
+
+from bot.engine.port import StoreError
+from bot.engine.views import Counts
+
+WAITS_TOO_LONG = timedelta(minutes=1)
+"""A delivery is handled within milliseconds, or tried five times within half a minute and then given up."""
+
+ROUNDS_MISSED = 3
+"""A round may be slow, and one may meet GitHub in trouble; after three nobody looks for missed webhooks any more."""
+
+LEAST_ROUND = timedelta(minutes=15)
+"""A round over hundreds of live runs keeps GitHub's limits, and so takes minutes."""
+
+_log = logging.getLogger(__name__)
+
+
+class Watched(Protocol):
+    """What is asked of the engine."""
+
+    @property
+    def running(self) -> bool: ...
+    async def counts(self) -> Counts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What else there is to know. `round_ended`: of the last round of recovery, None before the first.
+
+    `sandbox_holds`: None while it is being tested.
+    """
+
+    started: datetime
+    round_ended: datetime | None
+    round_every: timedelta
+    sandbox_holds: bool | None
+
+
+def readiness(
+    engine: Watched, signs: Callable[[], Signs], now: Callable[[], datetime]
+) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """The handler of `GET /readyz`."""
+
+    async def readyz(_request: web.Request) -> web.Response:
+        try:
+            counts = await engine.counts()
+        except StoreError as error:
+            _log.error("the state cannot be read", extra={"why": str(error)})
+            body = {"status": "not ready", "why": ["the state cannot be read; the log says why"]}
+            return web.json_response(body, status=503)
+        seen = signs()
+        why = list(_reasons(engine.running, counts, seen, now()))
+        body = {"status": "not ready" if why else "ready", "why": why, **_told(engine.running, counts, seen, now())}
+        return web.json_response(body, status=503 if why else 200)
+
+    return readyz
+
+
+def _reasons(running: bool, counts: Counts, seen: Signs, now: datetime) -> Iterator[str]:
+    if not running:
+        yield "the engine's loop does not run"
+    if counts.oldest_waiting is not None and now - counts.oldest_waiting > WAITS_TOO_LONG:
+        yield f"a delivery waits for {_seconds(now - counts.oldest_waiting)} s to be handled"
+    patience = max(ROUNDS_MISSED * seen.round_every, LEAST_ROUND)
+    if now - (seen.round_ended or seen.started) > patience:
+        yield f"no round of recovery has ended for {_seconds(patience)} s"
+    if seen.sandbox_holds is None:
+        yield "the sandbox is being tested"
+    elif not seen.sandbox_holds:
+        # Anybody may ask this door: the reason, with its paths, is in the log.
+        yield "the sandbox does not hold, so no preflight and no ferry will run; the log says why"
+
+
+def _told(running: bool, counts: Counts, seen: Signs, now: datetime) -> dict[str, Any]:
+    oldest, ended = counts.oldest_waiting, seen.round_ended
+    return {
+        "engine_runs": running,
+        "oldest_unhandled_delivery_seconds": None if oldest is None else _seconds(now - oldest),
+        "dead": {
+            "deliveries": counts.dead_deliveries,
+            "effects": counts.dead_effects,
+            "events": counts.dead_events,
+        },
+        "last_recovery_round_seconds_ago": None if ended is None else _seconds(now - ended),
+        "sandbox_holds": seen.sandbox_holds,
+        "up_seconds": _seconds(now - seen.started),
+    }
+
+
+def _seconds(span: timedelta) -> int:
+    return max(0, int(span.total_seconds()))
+
+
+async def healthz(_request: web.Request) -> web.Response:
+    """`GET /healthz`: the process answers. True under load and in any trouble that is not its own."""
+    return web.json_response({"status": "ok"})

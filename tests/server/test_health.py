@@ -1,0 +1,114 @@
+"""What the health endpoints say in every kind of trouble, and that `/readyz` is 503 only where runs do not go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, web
+from aiohttp.test_utils import TestServer
+
+from bot.engine.port import StoreError
+from bot.engine.views import Counts
+from bot.server.health import LEAST_ROUND, WAITS_TOO_LONG, Signs, healthz, readiness
+
+NOW = datetime(2026, 6, 20, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+WELL = Counts(None, 0, 0, 0)
+SEEN = Signs(NOW - timedelta(days=1), NOW - 20 * SECOND, timedelta(minutes=5), True)
+
+
+@dataclass
+class Patient:
+    """An engine and its process, in whatever state a test puts them."""
+
+    running: bool = True
+    found: Counts = WELL
+    seen: Signs = SEEN
+    trouble: StoreError | None = None
+    url: str = field(default="", init=False)
+
+    async def counts(self) -> Counts:
+        if self.trouble is not None:
+            raise self.trouble
+        return self.found
+
+    async def asked(self, path: str) -> tuple[int, dict[str, Any]]:
+        app = web.Application()
+        app.router.add_get("/healthz", healthz)
+        app.router.add_get("/readyz", readiness(self, lambda: self.seen, lambda: NOW))
+        server = TestServer(app)
+        await server.start_server()
+        try:
+            async with ClientSession() as session, session.get(server.make_url(path)) as response:
+                return response.status, await response.json()
+        finally:
+            await server.close()
+
+
+async def test_a_bot_that_is_well() -> None:
+    assert await Patient().asked("/readyz") == (
+        200,
+        {
+            "status": "ready",
+            "why": [],
+            "engine_runs": True,
+            "oldest_unhandled_delivery_seconds": None,
+            "dead": {"deliveries": 0, "effects": 0, "events": 0},
+            "last_recovery_round_seconds_ago": 20,
+            "sandbox_holds": True,
+            "up_seconds": 86400,
+        },
+    )
+
+
+ILLNESSES: dict[str, tuple[Callable[[Patient], None], str]] = {
+    "the loop ended": (lambda p: setattr(p, "running", False), "the engine's loop does not run"),
+    "deliveries lie": (
+        lambda p: setattr(p, "found", replace(WELL, oldest_waiting=NOW - WAITS_TOO_LONG - SECOND)),
+        "a delivery waits for 61 s to be handled",
+    ),
+    "no rounds": (
+        lambda p: setattr(p, "seen", replace(SEEN, round_ended=NOW - LEAST_ROUND - SECOND)),
+        "no round of recovery has ended for 900 s",
+    ),
+    "never a round": (
+        lambda p: setattr(p, "seen", replace(SEEN, round_ended=None)),
+        "no round of recovery has ended for 900 s",
+    ),
+    "no cage": (
+        lambda p: setattr(p, "seen", replace(SEEN, sandbox_holds=False)),
+        "the sandbox does not hold, so no preflight and no ferry will run; the log says why",
+    ),
+    "untested cage": (lambda p: setattr(p, "seen", replace(SEEN, sandbox_holds=None)), "the sandbox is being tested"),
+}
+
+
+@pytest.mark.parametrize("name", ILLNESSES)
+async def test_an_illness_is_named_and_is_503_but_the_process_still_serves(name: str) -> None:
+    patient = Patient()
+    infect, sentence = ILLNESSES[name]
+    infect(patient)
+    status, body = await patient.asked("/readyz")
+    assert (status, body["status"], body["why"]) == (503, "not ready", [sentence])
+    assert await patient.asked("/healthz") == (200, {"status": "ok"})
+
+
+async def test_a_store_that_cannot_be_read_is_not_ready() -> None:
+    status, body = await Patient(trouble=StoreError("disk gone", transient=True)).asked("/readyz")
+    assert (status, body["status"]) == (503, "not ready")
+
+
+async def test_what_is_dead_or_just_waits_is_told_and_takes_nobody_out_of_rotation() -> None:
+    status, body = await Patient(found=Counts(NOW - 30 * SECOND, 1, 2, 3)).asked("/readyz")
+    assert (status, body["status"]) == (200, "ready")
+    assert body["dead"] == {"deliveries": 1, "effects": 2, "events": 3}
+    assert body["oldest_unhandled_delivery_seconds"] == 30
+
+
+async def test_a_bot_that_just_started_has_time_for_its_first_round() -> None:
+    status, _ = await Patient(seen=replace(SEEN, started=NOW, round_ended=None)).asked("/readyz")
+    assert status == 200
