@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import jwt
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -50,6 +49,9 @@ class AppKey:
 
     def sign(self, now: datetime) -> str:
         """A JWT for requests of the App itself, good for nine minutes from `now`."""
+        # Slow to import, and not needed to listen.
+        import jwt
+
         claims = {
             "iat": int((now - _BACKDATED).timestamp()),
             "exp": int((now + _JWT_LIFE).timestamp()),
