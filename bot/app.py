@@ -137,6 +137,8 @@ def _iris_settings(settings: Settings) -> IrisSettings:
 
 async def _sweep(engine: GateEngine, rooms: Rooms) -> None:
     """A live run always has something open in the engine; trees of any other are left-overs of a crash."""
+    if not any(rooms.settings.trees_dir.iterdir()):
+        return
     states = [await engine.read(key) for key in live_keys(await engine.overview())]
     live = [pr.run.id for pr in states if pr is not None and pr.run is not None and not pr.run.state.ended]
     if removed := await sweep_trees(rooms, live):

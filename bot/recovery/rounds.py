@@ -23,6 +23,8 @@ _log = logging.getLogger(__name__)
 # GitHub's lists lag a little, and a round may fail: each looks back over several.
 LOOK_BACK = timedelta(hours=1)
 CAUSE = "reconciled"
+# A look takes two or three requests, and an installation has 5,000 an hour for everything: at most 1,500 go here.
+MOST_LOOKED_AT = 40
 
 
 class GateEngine(Protocol):
@@ -54,6 +56,7 @@ class Rounds:
         self._clock = clock
         self._mention = mention
         self._looked: datetime | None = None
+        self._looked_at: dict[str, datetime] = {}
         self.ended_at: datetime | None = None
         """When the last round ended, whatever it had to leave out."""
 
@@ -65,12 +68,20 @@ class Rounds:
             await self._clock.wait(never, self._clock.now() + every)
 
     async def make(self) -> None:
-        """One round: ask again for what was missed, then look at every live pull request."""
+        """One round: ask again for what was missed, then look at live pull requests.
+
+        Where there are very many, each round looks at those that were not looked at the longest.
+        """
         now = self._clock.now()
         asked = await self._shielded("the log of deliveries", self._ask_again(now))
         overview = await self._engine.overview()
-        for key in sorted(live_keys(overview)):
-            await self._shielded(f"pull request {key}", self._reconcile(key))
+        live = live_keys(overview)
+        self._looked_at = {key: when for key, when in self._looked_at.items() if key in live}
+        never = now - KEPT
+        waiting = sorted(live, key=lambda key: (self._looked_at.get(key, never), key))
+        for key in waiting[:MOST_LOOKED_AT]:
+            if await self._shielded(f"pull request {key}", self._reconcile(key)):
+                self._looked_at[key] = now
         if asked:
             self._looked = now
         self.ended_at = self._clock.now()
@@ -117,7 +128,7 @@ class Rounds:
         pull = await self._github.pulls.get(repo, place.number)
         if pull is None:
             return None
-        since = self._looked or self._clock.now() - KEPT
+        since = self._looked_at.get(place.key) or self._clock.now() - KEPT
         comments = await self._github.comments.list(repo, place.number, since=since - LOOK_BACK)
         canonical = next((comment for comment in comments if comment.id == pr.comment_id), None)
         if canonical is None and pr.comment_id:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from bot.gating.states import RunState
 from tests.conversations.world import SENTINEL, World, world
 
 
@@ -149,3 +152,25 @@ async def test_github_down_during_a_round_leaves_the_rest_to_the_next(tmp_path: 
         assert "watching the ferry" in scene.canonical()
         await scene.ferry_ends()
         assert "✅ pass" in scene.canonical()
+
+
+async def test_where_very_many_wait_each_round_looks_at_the_next_and_none_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        other = await scene.another_pull()
+        await other.to_question()
+        monkeypatch.setattr("bot.recovery.rounds.MOST_LOOKED_AT", 1)
+        scene.sim.hold_deliveries()
+        for one in (scene, other):
+            await one.sim.comment(one.repository, one.pull.number, "rev", "@perf-gate skip because of a test")
+        heard = []
+        for _ in range(2):
+            scene.clock.advance(timedelta(hours=3))
+            await round_of_recovery(scene)
+            heard.append([(await one.run()).state for one in (scene, other)].count(RunState.waived))
+        assert heard == [1, 2]
+        scene.new_comments()
+        other.new_comments()
+        scene._seen.update(other._seen)

@@ -1,0 +1,1 @@
+"""How fast and how small `perf-gate serve` is, beside Probot."""
