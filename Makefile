@@ -9,11 +9,11 @@ PYTHON ?= $(shell for p in /usr/bin/python3 /usr/bin/python3.12 python3.12 pytho
 ONCE ?=
 SLOW ?=
 
-.PHONY: help demo test check bench system system-tests clean .venv .iris
+.PHONY: help demo test check bench system system-tests system-bench clean .venv .iris
 help:
 	@echo "make demo            run the main job on this machine (ONCE=1 to exit after the verdict, SLOW=normalize for a regression)"
 	@echo "make test            format, lint, types and tests"
-	@echo "make bench           the engine on both databases; ten plain and ten slow demos (half an hour)"
+	@echo "make bench           speed beside Probot, the engine on both databases; ten plain and ten slow demos (half an hour)"
 	@echo "make .venv           the environment with perf-gate in it"
 	@echo "make clean           remove what these targets made"
 
@@ -24,6 +24,10 @@ system:
 # The tests' own: a PostgreSQL server, which they start in a folder of theirs.
 system-tests:
 	@PYTHON="$(PYTHON)" FOR_TESTS=1 bash demo/system-packages.sh
+
+# The peer of the speed bench, and what presses on both.
+system-bench:
+	@PYTHON="$(PYTHON)" FOR_BENCH=1 bash demo/system-packages.sh
 
 # The stamps are written last, so that an interrupted installation is begun again.
 .venv: .venv/.complete
@@ -51,9 +55,10 @@ check: .venv/.complete
 test: .venv/.complete .iris/.complete system-tests check
 	@.venv/bin/python -m pytest
 
-bench: .venv/.complete .iris/.complete system-tests
+bench: .venv/.complete .iris/.complete system-tests system-bench
+	@.venv/bin/python -m bench.speed
 	@.venv/bin/python -m bench.engine
 	@.venv/bin/python -m bench.demos
 
 clean:
-	rm -rf .venv .iris .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	rm -rf .venv .iris .mypy_cache .ruff_cache .pytest_cache .hypothesis .bench *.egg-info
