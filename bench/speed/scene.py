@@ -55,7 +55,8 @@ class Scene:
         sent = json.loads(self.sim.deliveries.log[-1].body)
         assert sent["comment"]["id"] == quiet.id
         size = len(json.dumps(sent).encode())
-        sent["comment"]["body"] = f"{words}\n\n" + ("The scatter buffer fills. " * 1000)[: SIZE - size - 4]
+        # As the largest are: short words under a long description.
+        sent["issue"]["body"] = ("The scatter buffer fills. " * 1000)[: SIZE - size]
         return json.dumps(sent).encode()
 
 
