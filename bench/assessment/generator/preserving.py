@@ -120,7 +120,7 @@ def private_names(of: Source, random: Random) -> Iterator[Edit]:
             continue
         uses = [one for one in ast.walk(of.tree) if isinstance(one, ast.Name) and one.id == name]
         handed = kind == "private function" and any(one not in called for one in uses)
-        if not handed and len(word.findall(of.text)) == len(uses) + (kind == "private function"):
+        if uses and not handed and len(word.findall(of.text)) == len(uses) + (kind == "private function"):
             yield Edit(kind, of.text, word.sub(f"{name}_2".encode(), of.text))
 
 
