@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 import re
-from posixpath import dirname
 
 from bot.assessment.triviality.confined import attributes_asked
+from bot.assessment.triviality.modules import modules_as_values
 from bot.assessment.triviality.names import module_bindings, words
 from bot.assessment.triviality.pair import Pair, Surroundings
 from bot.assessment.triviality.rule import Rule
@@ -24,7 +24,6 @@ _DYNAMIC = (
 )
 # These reach attributes of whatever object they are given; of a module only where a module is handed to them.
 _OF_OBJECTS = ("__dict__",)
-_MODULES = frozenset({"modules", "getmodule"})
 _DECORATORS = frozenset({"property", "staticmethod", "classmethod"})
 _WORD = re.compile(r"\w+")
 
@@ -62,19 +61,6 @@ def _drop_dead(pair: Pair) -> bool:
 def in_plain_sight(around: Surroundings) -> bool:
     """Is every way to reach a name in this package one that can be read?"""
     return around.known and around.facts is not None and not around.mentions(_DYNAMIC)
-
-
-def modules_as_values(around: Surroundings) -> bool:
-    """Is a module of the package handed to anybody, who could then guess the names in it?"""
-    modules = {path.rpartition("/")[2].removesuffix(".py") for path, _ in around.files}
-    modules.add(dirname(around.path).rpartition("/")[2])
-    for facts in around.facts or []:
-        if any(name in _MODULES for _, name in (*facts.asked, *facts.imported)):
-            return True
-        called = {here for name, here in facts.called if name in modules}
-        if "" in called or called & facts.values or ("*", "*") in facts.called:
-            return True
-    return False
 
 
 def _lost(before: ast.ClassDef, bound: dict[str, ast.stmt]) -> list[ast.stmt]:

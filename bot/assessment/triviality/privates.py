@@ -9,7 +9,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from bot.assessment.triviality.deadcode import in_plain_sight, modules_as_values, private_definition
+from bot.assessment.triviality.deadcode import in_plain_sight, private_definition
+from bot.assessment.triviality.modules import modules_as_values
 from bot.assessment.triviality.names import module_bindings
 from bot.assessment.triviality.pair import Pair, Side, Surroundings
 from bot.assessment.triviality.rule import Rule
