@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ async def open_app(
     clock: Clock | None = None,
     random: Random | None = None,
     wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    monotonic: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[App]:
     """Open database and adapters; leaving closes them. Raises CannotStart or Fault with a sentence for the operator."""
     clock = clock or SystemClock()
@@ -82,6 +84,7 @@ async def open_app(
             clock.now,
             write_spacing=timedelta(seconds=settings.write_spacing),
             wait=wait,
+            monotonic=monotonic,
         ) as github,
         Iris.open(_iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
     ):

@@ -17,6 +17,7 @@ from simulator.errors import Refusal, not_found
 from simulator.faults import Fault, Faults
 from simulator.limits import RateLimits
 from simulator.operations import Operation, Router
+from simulator.pace import PaceReferee
 from simulator.world import LoggedRequest, World
 
 _BY_ID = re.compile(r"/repositories/(\d+)(/.*)?")
@@ -35,12 +36,21 @@ class Dropped(Exception):
 
 
 class Api:
-    def __init__(self, world: World, router: Router, faults: Faults, limits: RateLimits, referee: ApiReferee) -> None:
+    def __init__(
+        self,
+        world: World,
+        router: Router,
+        faults: Faults,
+        limits: RateLimits,
+        referee: ApiReferee,
+        watch: PaceReferee,
+    ) -> None:
         self._world = world
         self._router = router
         self._faults = faults
         self._limits = limits
         self._referee = referee
+        self._watch = watch
 
     def application(self) -> web.Application:
         app = web.Application(client_max_size=MOST_REQUEST_BYTES)
@@ -63,6 +73,7 @@ class Api:
                 )
             caller = authenticate(self._world, request.headers.get("Authorization"))
             kind = caller.kind
+            self._watch.arrives(caller, request.method, path)
             if operation is None:
                 self._referee.unknown(request.method, path)
                 raise not_found()
@@ -72,11 +83,14 @@ class Api:
             reply = await self._answer(operation, call, fault)
         except Refusal as refusal:
             reply = Reply(refusal.status, refusal.body(), refusal.headers)
+            self._watch.refused(caller, refusal)
         except Dropped:
+            self._watch.answered(caller, request.method, 0)
             await self._log(request, path, operation, kind, 0)
             if request.transport is not None:
                 request.transport.abort()
             return web.Response()
+        self._watch.answered(caller, request.method, reply.status)
         self._referee.response(operation, reply)
         await self._log(request, path, operation, kind, reply.status)
         return self._response(request, reply, caller)
@@ -97,6 +111,8 @@ class Api:
                 raise self._limits.secondary(fault.seconds, 429 if fault.status == 429 else 403)
             case "stale":
                 call.hide_after_id = fault.hide_after_id
+            case "moved" if {"owner", "repo"} <= call.params.keys():
+                raise call.moved(self._world.repository(f"{call.params['owner']}/{call.params['repo']}"))
         reply = await operation.handler(call)
         if fault.kind == "status_after":
             raise Refusal(fault.status, fault.message, headers=fault.headers)

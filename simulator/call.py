@@ -68,6 +68,10 @@ class Call:
         repository = self.world.renamed(name)
         if repository is None or not self.caller.may_see(repository):
             return not_found()
+        return self.moved(repository)
+
+    def moved(self, repository: Repository) -> Refusal:
+        """Where the same is found by the repository's id, which never changes."""
         rest = self.path.split("/", 4)[4:]
         location = "/".join([f"{self.world.links.api}/repositories/{repository.id}", *rest])
         if self.query:

@@ -17,6 +17,7 @@ FaultKind = Literal[
     "hold",  # wait until released, then go on
     "primary_limit",  # x-ratelimit-remaining: 0
     "secondary_limit",  # retry-after where `seconds` is given
+    "moved",  # as of a renamed repository: 301 for GET, 307 for anything else
     "stale",  # listings do not have yet what was made after the fault was
 ]
 

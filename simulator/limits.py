@@ -53,7 +53,7 @@ class RateLimits:
 
     def exhausted(self, caller: Caller, status: int = 403) -> Refusal:
         headers = {**self.headers(caller), "x-ratelimit-remaining": "0"}
-        return Refusal(status, f"API rate limit exceeded for {_name(caller)}.", headers=headers)
+        return Refusal(status, f"API rate limit exceeded for {caller_name(caller)}.", headers=headers)
 
     def secondary(self, seconds: float | None, status: int = 403) -> Refusal:
         headers = {"retry-after": str(int(seconds))} if seconds is not None else {}
@@ -64,14 +64,14 @@ class RateLimits:
         return min(self.limit, ANONYMOUS_LIMIT) if caller.kind == "anonymous" else self.limit
 
     def _window(self, caller: Caller) -> Window:
-        now, name = self._clock.now(), _name(caller)
+        now, name = self._clock.now(), caller_name(caller)
         window = self._windows.get(name)
         if window is None or window.resets_at <= now:
             window = self._windows[name] = Window(now + WINDOW)
         return window
 
 
-def _name(caller: Caller) -> str:
+def caller_name(caller: Caller) -> str:
     if caller.token is not None:
         return f"installation ID {caller.token.installation.id}"
     return f"app ID {caller.app.id}" if caller.app is not None else "anonymous"

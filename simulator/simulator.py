@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,7 @@ from simulator.git_http import add_git_routes
 from simulator.limits import RateLimits
 from simulator.operations import Router, operations
 from simulator.origins import trouble
+from simulator.pace import PaceReferee
 from simulator.page import add_pages
 from simulator.referee import Referee
 from simulator.storage import storage_app
@@ -34,7 +36,8 @@ from simulator.world import World
 class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, StorageVerbs, TroubleVerbs):
     """`async with Simulator() as sim`. Ports of 0 are chosen by the system; `folder` keeps the bare repositories.
 
-    Without a `control_port` there is no control side over HTTP.
+    Without a `control_port` there is no control side over HTTP. `watch_limits`: a request while a limit asks for
+    silence is a violation, and so is a write sooner than `write_spacing` after the one before it.
     """
 
     def __init__(
@@ -49,12 +52,15 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, StorageVerbs, Trouble
         storage_port: int = 0,
         control_port: int | None = None,
         delivery_time_out: float = TIME_OUT_SECONDS,
+        write_spacing: timedelta | None = None,
+        watch_limits: bool = False,
     ) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="simulator-") if folder is None else None
         world = World(clock or MovableClock(), folder or Path(self._scratch.name if self._scratch else "."))
         self.referee = Referee(world)
         deliveries = Deliveries(world, self.referee.delivery, delivery_time_out)
         super().__init__(world, deliveries, Announcer(world, deliveries), Faults(), RateLimits(world.clock))
+        self._pace = PaceReferee(world, write_spacing, watch=watch_limits)
         self._host = host
         self._ports = {"api": port, "web": web_port, "artifacts": artifacts_port, "storage": storage_port}
         self._control_port = control_port
@@ -91,7 +97,7 @@ class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, StorageVerbs, Trouble
 
     async def start(self) -> None:
         router = Router(operations(self.announcer, self.deliveries))
-        api = Api(self.world, router, self.faults, self.limits, self.referee).application()
+        api = Api(self.world, router, self.faults, self.limits, self.referee, self._pace).application()
         site = web.Application(middlewares=[trouble(self.world, self.faults, "web")])
         add_git_routes(site, self.world)
         add_pages(site, self)

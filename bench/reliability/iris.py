@@ -36,7 +36,10 @@ class CountingIris(IrisDouble):
         return self
 
     async def _submit(self, request: web.Request) -> web.Response:
-        arguments = await request.json()
+        # What a controller has begun it ends, also when the client is gone.
+        return await asyncio.shield(asyncio.ensure_future(self._take(request, await request.json())))
+
+    async def _take(self, request: web.Request, arguments: list[str]) -> web.Response:
         job_id = f"/{arguments[arguments.index('--user') + 1]}/{arguments[arguments.index('--job-name') + 1]}"
         taking, self.taking = self.taking, ""
         if taking == "late":

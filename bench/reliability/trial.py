@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 import time
 from collections import Counter
@@ -19,6 +18,7 @@ import aiohttp
 from bench.reliability.bot_process import ANY_OF, AT, OFFSET, TRACE
 from bench.reliability.iris import Taking
 from bench.reliability.lives import Life, tail
+from bench.reliability.plain import plain
 from bench.reliability.shells import Inside
 from bench.reliability.stage import REVIEWER, Pull, Stage
 from tests.conversations.iris_double import Job
@@ -218,25 +218,7 @@ class Play:
         )
 
     def _plain(self, body: str) -> str:
-        text = body.replace(self.pull.repository, "REPOSITORY").replace(self.pull.bot, "BOT")
-        for pattern, instead in _DIFFERS:
-            text = pattern.sub(instead, text)
-        return text
-
-
-_DIFFERS = [
-    (re.compile(pattern), instead)
-    for pattern, instead in (
-        (r"http://127\.0\.0\.1:\d+", "GITHUB"),
-        (r"perf-gate-\d+-[0-9a-f]{8}-(\d+-g\d-a\d)-[0-9a-f]{12}", r"JOB-\1"),
-        (r"\b[0-9a-f]{40}\b", "SHA"),
-        (r"`[0-9a-f]{10}`", "`SHA`"),
-        (r"has run for \d+ min", "has run for MINUTES"),
-        (r"age=\d+d", "age=DAYS"),
-        (r"\b25\d{8}\b", "ID"),
-        (r"\d{4}-\d\d-\d\dT[\d:.]+(\+00:00|Z)", "TIME"),
-    )
-]
+        return plain(body.replace(self.pull.repository, "REPOSITORY").replace(self.pull.bot, "BOT"))
 
 
 Story = Callable[[Play], Awaitable[None]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -49,8 +50,12 @@ class GitHub:
         *,
         write_spacing: timedelta = WRITE_SPACING,
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> AsyncIterator[GitHub]:
-        """Speak to `api_url` as this App until the block ends. Fault where the key is no RSA key in PEM form."""
+        """Speak to `api_url` as this App until the block ends. Fault where the key is no RSA key in PEM form.
+
+        `wait` lives through the short waits, in seconds that `monotonic` counts.
+        """
         key = AppKey(app_id, private_key_pem)
         # Two sessions, neither with cookies: what leads to the artifacts' storage must never carry a credential.
         async with (
@@ -58,8 +63,8 @@ class GitHub:
             aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as bare,
         ):
             transport = Transport(session, api_url, clock)
-            tokens = Tokens(transport, key, clock)
-            pace = Pace(clock, spacing=write_spacing, wait=wait)
+            pace = Pace(clock, spacing=write_spacing, monotonic=monotonic, wait=wait)
+            tokens = Tokens(transport, key, clock, pace)
             yield cls(Client(transport, tokens, pace, wait=wait), tokens, bare)
 
     async def app(self) -> AppInfo:

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from bot.faults import Fault
 from bot.github.names import APP, Identity
+from bot.github.pace import Pace
 from bot.github.transport import Request, Transport
 from bot.github.wire import TokenBody
 
@@ -74,9 +75,10 @@ class Token:
 class Tokens:
     """Installation tokens, bought when needed and kept until shortly before they expire."""
 
-    def __init__(self, transport: Transport, key: AppKey, clock: Callable[[], datetime]) -> None:
+    def __init__(self, transport: Transport, key: AppKey, clock: Callable[[], datetime], pace: Pace) -> None:
         self._transport = transport
         self._key = key
+        self._pace = pace
         self._clock = clock
         self._kept: dict[tuple[int, Scope], Token] = {}
         self._turns: defaultdict[tuple[int, Scope], asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -113,6 +115,9 @@ class Tokens:
             {"installation_id": installation_id},
             body={"permissions": dict(scope)} if scope else None,
         )
-        answer = await self._transport.send(request, f"Bearer {self._key.sign(self._clock())}")
+        # It is the App that buys, and the App that is asked to wait.
+        self._pace.check(APP, request.doing)
+        with self._pace.heeding(APP):
+            answer = await self._transport.send(request, f"Bearer {self._key.sign(self._clock())}")
         body = answer.read(TokenBody)
         return Token(body.token, body.expires_at)

@@ -101,19 +101,17 @@ class Client:
 
     async def _authorized(self, who: Identity, request: Request) -> Answer:
         self._pace.check(who, request.doing)
-        try:
-            return await self._renewing(who, request)
-        except AnswerFault as fault:
-            if fault.retry_after is not None:
-                self._pace.silence(who, fault.retry_after)
-            raise
-
-    async def _renewing(self, who: Identity, request: Request) -> Answer:
         authorization = await self._tokens.authorization(who)
         try:
-            return await self._transport.send(request, authorization)
+            return await self._paced(who, request, authorization)
         except AnswerFault as fault:
             # 401 means that nothing was done, so even a write may be sent again with a new token.
             if fault.status != 401 or not self._tokens.forget(who, authorization):
                 raise
-        return await self._transport.send(request, await self._tokens.authorization(who))
+        return await self._paced(who, request, await self._tokens.authorization(who))
+
+    async def _paced(self, who: Identity, request: Request, authorization: str) -> Answer:
+        # At the last moment: while a token was bought, another request may have been told to wait.
+        self._pace.check(who, request.doing)
+        with self._pace.heeding(who):
+            return await self._transport.send(request, authorization)

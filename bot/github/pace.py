@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 
 from bot.faults import Fault
@@ -50,9 +50,20 @@ class Pace:
             raise Fault(public, f"silent until {until.isoformat()}", retryable=True, retry_after=left)
         del self._silent_until[who]
 
+    @contextmanager
+    def heeding(self, who: Identity) -> Iterator[None]:
+        """What is raised inside may hold GitHub's wish for silence: from then on `check` raises for `who`."""
+        try:
+            yield
+        except Fault as fault:
+            if fault.retry_after is not None:
+                self.silence(who, fault.retry_after)
+            raise
+
     def silence(self, who: Identity, wait: timedelta) -> None:
-        """GitHub asked this identity to wait."""
-        self._silent_until[who] = self._clock() + wait
+        """GitHub asked this identity to wait. An answer that came late does not shorten an earlier wish."""
+        until = self._clock() + wait
+        self._silent_until[who] = max(until, self._silent_until.get(who, until))
 
     @asynccontextmanager
     async def writing(self, who: Identity) -> AsyncIterator[None]:

@@ -5,6 +5,7 @@ The real cluster is used where the point is Iris (tests/iris, tests/end_to_end);
 
 from __future__ import annotations
 
+import asyncio
 import json
 import stat
 import sys
@@ -61,6 +62,9 @@ class IrisDouble:
         self.refuse = ""
         self.lose_answers = 0
         self.silent = False
+        self.errors: list[int] = []
+        self.hangs = 0
+        self.hanging = asyncio.Event()
         self.stops_lost = 0
         self.terminated: list[str] = []
         self.command = folder / "iris" / "bin" / "iris"
@@ -153,9 +157,16 @@ class IrisDouble:
 
     @web.middleware
     async def _silence(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A controller that restarts: its proxy answers for it."""
+        """A controller that restarts (its proxy answers for it), answers the next calls with `errors`, or hangs."""
         if self.silent:
             raise web.HTTPServiceUnavailable(text="no healthy upstream")
+        if self.errors:
+            return web.Response(status=self.errors.pop(0), text="upstream connect error")
+        if self.hangs:
+            self.hangs -= 1
+            self.hanging.set()
+            # Nobody hears an answer that comes after all.
+            await asyncio.Event().wait()
         return await handler(request)
 
     async def _get_job_state(self, request: web.Request) -> web.Response:

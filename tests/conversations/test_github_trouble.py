@@ -106,6 +106,19 @@ async def test_the_secondary_limit_is_obeyed_to_the_second(tmp_path: Path) -> No
         w.reply()
 
 
+async def test_a_limit_on_buying_tokens_is_obeyed_by_all_that_need_one(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        w.sim.fault("secondary_limit", method="POST", path="/app/installations/*", seconds=90)
+        await w.says("rev", "@perf-gate")
+        silent = w.asked_github()
+        await w.live_through(timedelta(seconds=89))
+        assert w.asked_github() == silent
+        await w.live_through(timedelta(minutes=3))
+        assert texts(w) == (1, 1)
+        w.canonical()
+        w.reply()
+
+
 async def test_the_primary_limit_is_waited_out_until_its_reset(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         w.sim.fault("primary_limit", method="GET", path="*/permission")

@@ -229,15 +229,25 @@ async def world(
     change: str = "BUFFER = 4096\n",
     perf_reports: str | None = None,
     database_url: str | None = None,
+    paced: bool = False,
     **pull: Any,
 ) -> AsyncIterator[World]:
     """Everything running: `change` is put at the top of shuffle.py by the pull request; ada opens it, rev reviews.
 
-    `database_url`: keep the bot's state there, not in a file.
+    `database_url`: keep the bot's state there, not in a file. `paced`: writes are a second apart, as on GitHub, and the
+    scene's clock goes on while the bot waits for that.
     """
     clock = ManualClock(START)
     private, public = key_pair()
-    async with Simulator(clock=SharedClock(clock), folder=tmp_path / "github") as sim, IrisDouble(tmp_path) as iris:
+    spacing = timedelta(seconds=1 if paced else 0)
+
+    async def passing(seconds: float) -> None:
+        clock.advance(timedelta(seconds=seconds))
+
+    github = Simulator(
+        clock=SharedClock(clock), folder=tmp_path / "github", watch_limits=True, write_spacing=spacing or None
+    )
+    async with github as sim, IrisDouble(tmp_path) as iris:
         app = await sim.create_app(public_key=public, webhook_secret=SECRET)
         repository = await sim.create_repository(REPOSITORY, files=FILES | {".github/perf-gate.toml": config})
         await sim.install(app, repository)
@@ -254,13 +264,14 @@ async def world(
             database_url=database_url,
             github_api_url=sim.api_url,
             github_url=sim.git_url,
-            write_spacing=0,
+            write_spacing=spacing.total_seconds(),
             iris_command=iris.command,
             iris_controller_url=iris.url,
             status_prefix=str(tmp_path / "status"),
             perf_reports=perf_reports,
         )
-        async with open_app(settings, clock, Random(7), wait=at_once) as bot:
+        waits = passing if paced else at_once
+        async with open_app(settings, clock, Random(7), waits, lambda: clock.now().timestamp()) as bot:
             acting = asyncio.create_task(bot.engine.run())
             door = TestServer(bot.web)
             await door.start_server()
