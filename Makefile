@@ -13,7 +13,7 @@ SLOW ?=
 help:
 	@echo "make demo            run the main job on this machine (ONCE=1 to exit after the verdict, SLOW=normalize for a regression)"
 	@echo "make test            format, lint, types and tests"
-	@echo "make bench           speed beside Probot, the engine on both databases; ten plain and ten slow demos (half an hour)"
+	@echo "make bench           speed beside Probot, both databases, kills and storms; ten plain and ten slow demos (an hour and a half)"
 	@echo "make .venv           the environment with perf-gate in it"
 	@echo "make clean           remove what these targets made"
 
@@ -58,6 +58,7 @@ test: .venv/.complete .iris/.complete system-tests check
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed
 	@.venv/bin/python -m bench.engine
+	@.venv/bin/python -m bench.reliability
 	@.venv/bin/python -m bench.demos
 
 clean:

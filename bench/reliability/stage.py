@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from bench.reliability.folders import make
 from bench.reliability.iris import CountingIris
 from bench.reliability.lives import Lives
 from bench.reliability.shells import Shell
@@ -66,7 +67,7 @@ class Stage:
         )
         await self.sim.call("set_webhook", app=app["id"], url=f"http://127.0.0.1:{self.port}/webhook", ping=False)
         folder = self.folder / f"trial-{number}"
-        _make(folder)
+        make(folder)
         return Pull(name, opened["number"], app["id"], installation["id"], f"{slug}[bot]", folder, private)
 
     def environment(self, pull: Pull) -> dict[str, str]:
@@ -107,7 +108,7 @@ class Pull:
 @asynccontextmanager
 async def stage(folder: Path, shell: Shell) -> AsyncIterator[Stage]:
     """Everything but the bot is up; leaving ends it all."""
-    _make(folder)
+    make(folder)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "simulator", "--state-dir", str(folder / "github")),
         stdout=asyncio.subprocess.PIPE,
@@ -125,12 +126,6 @@ async def stage(folder: Path, shell: Shell) -> AsyncIterator[Stage]:
     finally:
         process.send_signal(signal.SIGINT)
         await process.wait()
-
-
-def _make(folder: Path) -> None:
-    """The cage's user must be able to enter."""
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o755)
 
 
 def _free_port() -> int:

@@ -6,19 +6,22 @@ In this process, on a clock that the storm moves: hours pass in a second, and wh
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
+from bench.reliability.folders import make
 from bench.reliability.plain import plain
 from bench.reliability.weather import Weather
 from tests.conversations.reports import STAGES
 from tests.conversations.world import CONFIG, SENTINEL, World, world
 
+BUCKET = "marin-us-central1"
 MOST_STEPS = 400
 """Things that come due until a step of the story is given up as lost."""
 ROUND = timedelta(minutes=5)
@@ -135,9 +138,53 @@ class Storm:
         await task
 
 
+@dataclass
+class Storms:
+    """`differing` storms ended with other comments or reactions than the calm run, `lost` ones did not end."""
+
+    runs: int = 0
+    lost: int = 0
+    doubled: int = 0
+    differing: int = 0
+    dead: int = 0
+    violations: int = 0
+    virtual: timedelta = timedelta()
+    faults: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+
+
+async def storms(folder: Path, seeds: Iterable[int]) -> Storms:
+    """Play one for each seed, and compare each with the calm run."""
+    calm, tally = await storm(folder / "calm", None), Storms()
+    for seed in seeds:
+        tally.runs += 1
+        try:
+            told = await storm(folder / f"seed-{seed}", seed)
+        except Lost as lost:
+            tally.lost += 1
+            tally.problems.append(f"storm {seed}: {lost}")
+            continue
+        tally.doubled += told.submissions - calm.submissions
+        tally.dead += told.dead
+        tally.violations += len(told.violations)
+        tally.virtual += told.virtual
+        tally.faults += told.faults
+        tally.problems += [f"storm {seed}: {violation}" for violation in told.violations]
+        if (told.comments, told.reactions) != (calm.comments, calm.reactions):
+            tally.differing += 1
+            said = sorted((told.comments - calm.comments).elements())
+            missing = sorted((calm.comments - told.comments).elements())
+            tally.problems.append(f"storm {seed}: reactions {told.reactions}, said {said}, missing {missing}")
+    return tally
+
+
 async def storm(folder: Path, seed: int | None) -> Told:
     """Play one, calm without a seed. Raises Lost."""
-    async with world(folder, config=CONFIG, paced=True) as scene:
+    make(folder)
+    async with world(folder, config=CONFIG, perf_reports=f"gs://{BUCKET}/reports", paced=True) as scene:
+        # As google-cloud-storage wants to be told.
+        os.environ["STORAGE_EMULATOR_HOST"] = scene.sim.storage_url
+        scene.sim.create_bucket(BUCKET)
         await scene.scheduled_run()
         weather = None if seed is None else Weather(scene, Random(seed))
         playing, began = Storm(scene, weather), scene.clock.now()
@@ -159,5 +206,6 @@ async def storm(folder: Path, seed: int | None) -> Told:
                 virtual=scene.clock.now() - began,
             )
         finally:
+            del os.environ["STORAGE_EMULATOR_HOST"]
             scene.sim.clear_faults()
             scene.new_comments()

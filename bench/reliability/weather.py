@@ -21,6 +21,7 @@ GITHUB: dict[str, dict[str, Any]] = {
     "502": {"kind": "status", "status": 502, "times": (1, 3)},
     "503": {"kind": "status", "status": 503, "times": (1, 3)},
     "503 to git": {"kind": "status", "status": 503, "path": "*.git/*", "times": (1, 2)},
+    "503 to the bucket": {"kind": "status", "status": 503, "path": "/storage/*", "times": (1, 2)},
     "503 to an artifact": {"kind": "status", "status": 503, "path": "*/artifacts/*", "times": (1, 2)},
     "502 after a write": {"kind": "status_after", "method": "POST", "path": COMMENTS, "times": (1, 2)},
     "502 after an edit": {"kind": "status_after", "method": "PATCH", "times": (1, 2)},
