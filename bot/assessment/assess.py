@@ -142,8 +142,9 @@ def _of_python(
         evidence = analyse(changed, base, head, vocabulary)
         # Only a file without evidence is told by its definitions.
         told = {path: of_definitions(path, changed) for path in readable if not evidence.get(path)}
-    except (RecursionError, MemoryError):
-        return {change.path: _doubt("nested too deeply to read") for change in changes}
+    # ValueError: a number of more digits than the interpreter writes out.
+    except (RecursionError, MemoryError, ValueError):
+        return {change.path: _doubt("nested too deeply or too long to read") for change in changes}
     answers: dict[str, FileAnswers] = {}
     for change in changes:
         path = change.path

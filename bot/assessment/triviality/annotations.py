@@ -8,18 +8,26 @@ NamedTuple, TypedDict, data classes looking for ClassVar), and code that asks fo
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from bot.assessment.triviality.facts import hints_of
 from bot.assessment.triviality.names import module_bindings
 from bot.assessment.triviality.pair import Pair, Side
-from bot.assessment.triviality.readers import HINT_READERS, handed_on, plain_bases, plain_decorators, special_hints
+from bot.assessment.triviality.readers import (
+    CALLABLE_READERS,
+    HINT_READERS,
+    handed_on,
+    plain_bases,
+    plain_decorators,
+    special_hints,
+)
 from bot.assessment.triviality.rule import Rule
 from bot.assessment.triviality.source import Definition, Function, bodies
 
 # Whoever imports one of these may hand its functions and classes to readers of hints.
 _READERS_IN_MODULE = frozenset(
     {"pydantic", "typer", "fastapi", "beartype", "typeguard", "cattrs", "attrs", "attr", "hydra", "draccus"}
+    | CALLABLE_READERS
 )
 # Evaluating these alone has no effect and cannot fail, so they are inert even without the `__future__` import.
 _LOOKUPS = (ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.BinOp, ast.BitOr, ast.Load)
@@ -32,8 +40,10 @@ _BUILTINS = frozenset(
 def _drop_hints(pair: Pair) -> bool:
     if pair.around.mentions(HINT_READERS) or any(side.modules() & _READERS_IN_MODULE for side in pair.sides):
         return False
+    if pair.around.handed_to(CALLABLE_READERS):
+        return False
     # The head first: what must stay there stays in the base too.
-    evaluated = {ast.dump(hint) for node in ast.walk(pair.base.tree) for hint in hints_of(node)}
+    evaluated = {ast.dump(hint) for hint in _evaluated_at_import(pair.base.tree)}
     head = _Stripper(pair.head, pair, lambda hint: ast.dump(hint) in evaluated)
     for statement in pair.head.touched:
         head.strip(statement)
@@ -42,6 +52,18 @@ def _drop_hints(pair: Pair) -> bool:
     for statement in pair.base.touched:
         base.strip(statement)
     return base.taken != head.taken
+
+
+def _evaluated_at_import(block: ast.Module | ast.ClassDef) -> Iterator[ast.expr]:
+    """Hints that surely ran when the module was made: not those inside functions or under conditions."""
+    for one in block.body:
+        if isinstance(one, Function):
+            arguments = [node for node in ast.walk(one.args) if isinstance(node, ast.arg)]
+            yield from (hint for node in (one, *arguments) for hint in hints_of(node))
+        elif isinstance(one, ast.ClassDef):
+            yield from _evaluated_at_import(one)
+        else:
+            yield from hints_of(one)
 
 
 def _looks_up(hint: ast.expr) -> bool:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from bot.assessment.triviality.facts import hints_of
 from bot.assessment.triviality.pair import Surroundings
 from bot.assessment.triviality.source import Function
+
+_TELLING = frozenset({"__name__", "__qualname__", "__module__", "__init__"})
 
 
 def attributes_asked(name: str, around: Surroundings, constructs: bool = True) -> set[str] | None:
@@ -20,6 +23,9 @@ def attributes_asked(name: str, around: Surroundings, constructs: bool = True) -
         if asked is None:
             return None
         found |= asked
+    # `__class__` makes another instance, `__enter__` returns this one.
+    if any(asked.startswith("__") and asked.endswith("__") and asked not in _TELLING for asked in found):
+        return None
     return found
 
 
@@ -70,9 +76,11 @@ def _use(node: ast.Name, parents: dict[int, ast.AST], constructs: bool) -> set[s
     return _asked_of(target.id, scope) if scope is not None else None
 
 
-def _asked_of(variable: str, scope: ast.AST) -> set[str] | None:
-    """Attributes asked of a variable that is never used in any other way."""
+def _asked_of(variable: str, scope: ast.AST, may_return: bool = False) -> set[str] | None:
+    """Attributes asked of a variable that is never used in any other way, save to be returned where it may."""
     asked = {node.value for node in ast.walk(scope) if isinstance(node, ast.Attribute)}
+    if may_return:
+        asked |= {node.value for node in ast.walk(scope) if isinstance(node, ast.Return) and node.value}
     for node in ast.walk(scope):
         if isinstance(node, ast.Global | ast.Nonlocal) and variable in node.names:
             return None
@@ -89,10 +97,22 @@ def _own(node: ast.ClassDef) -> set[str] | None:
     """What the class asks of itself; None where it hands itself to anybody."""
     found: set[str] = set()
     for member in node.body:
-        if isinstance(member, Function) and member.args.args:
-            asked = _asked_of(member.args.args[0].arg, member)
-            returns_itself = member.name == "__enter__"
-            if asked is None and not returns_itself:
+        if isinstance(member, Function):
+            first = [*member.args.posonlyargs, *member.args.args][:1]
+            # `*args` may hold the instance.
+            asked = None if not first and member.args.vararg else set[str]()
+            if first:
+                asked = _asked_of(first[0].arg, member, may_return=member.name == "__enter__")
+            if asked is None:
                 return None
-            found |= asked or set()
+            found |= asked
+        elif any(isinstance(one, ast.Name | ast.Attribute | ast.Lambda | Function) for one in _run_by(member)):
+            # What such a value does with the instance, when it is called as a method, is out of sight.
+            return None
     return found
+
+
+def _run_by(member: ast.stmt) -> Iterator[ast.AST]:
+    """The parts of a statement in a class body, save its targets and hints."""
+    value = member.value if isinstance(member, ast.Assign | ast.AnnAssign) else member
+    return iter(()) if value is None else ast.walk(value)

@@ -11,6 +11,7 @@ import ast
 import re
 
 from bot.assessment.triviality.confined import attributes_asked
+from bot.assessment.triviality.facts import READERS_OF_NAMES
 from bot.assessment.triviality.modules import modules_as_values
 from bot.assessment.triviality.names import module_bindings, words
 from bot.assessment.triviality.pair import Pair, Surroundings
@@ -20,7 +21,21 @@ from bot.assessment.triviality.source import Function, dump
 # Whoever reaches names that are not written down; and `__getattr__` answers for names that nothing defines.
 _DYNAMIC = (
     *("vars(", "globals(", "attrgetter", "methodcaller", "eval(", "exec(", "__getattr__", "getmembers", "__globals__"),
-    *("import_module", "__import__", "__subclasses__", "locals(", "dir(", "__members__", "__getattribute__"),
+    *(
+        "resolve_name",
+        "locate(",
+        "f_globals",
+        "get_objects",
+        "get_referrers",
+        "__self__",
+        "import_module",
+        "__import__",
+        "__subclasses__",
+        "locals(",
+        "dir(",
+        "__members__",
+        "__getattribute__",
+    ),
 )
 # These reach attributes of whatever object they are given; of a module only where a module is handed to them.
 _OF_OBJECTS = ("__dict__",)
@@ -60,7 +75,9 @@ def _drop_dead(pair: Pair) -> bool:
 
 def in_plain_sight(around: Surroundings) -> bool:
     """Is every way to reach a name in this package one that can be read?"""
-    return around.known and around.facts is not None and not around.mentions(_DYNAMIC)
+    if not around.known or around.facts is None or around.mentions(_DYNAMIC):
+        return False
+    return all(facts.values.isdisjoint(READERS_OF_NAMES) for facts in around.facts)
 
 
 def _lost(before: ast.ClassDef, bound: dict[str, ast.stmt]) -> list[ast.stmt]:
@@ -82,7 +99,8 @@ def private_definition(statement: ast.stmt) -> str | None:
     ):
         target = statement.targets[0]
         name = target.id if isinstance(target, ast.Name) else None
-    return name if name and name.startswith("_") and not name.startswith("__") else None
+    # `_Class__name` is what `__name` means inside a class.
+    return name if name and name.startswith("_") and "__" not in name else None
 
 
 def _constant_defaults(function: Function) -> bool:
@@ -113,7 +131,8 @@ def _drop_members(before: ast.ClassDef, pair: Pair) -> bool:
     if not isinstance(after, ast.ClassDef) or _exported(before.name, pair.around):
         return False
     names = {_members(one)[0] for one in lost}
-    if any(name.startswith("__") for name in names):
+    # Names such as `__len__`, and `_ignore_` of an enum, are asked for by the machinery.
+    if any(name.startswith("__") or (name.startswith("_") and name.endswith("_")) for name in names):
         return False
     if names & _read_by_the_body(after):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from bot.assessment.triviality.pair import Pair, Side
+from bot.assessment.triviality.readers import CALLABLE_READERS
 from bot.assessment.triviality.rule import Rule, on_each_side
 from bot.assessment.triviality.source import Definition, bodies, has_docstring
 
@@ -14,11 +15,14 @@ READERS_IN_MODULE = (
     *("fastapi", "yacc", "Tool(", "getmembers"),
 )
 # Where one of these stands in another file of the package, it may read this module's docstrings.
+_COMMANDS = frozenset({"command", "group", "callback", "tool", "prompt", "resource", "route", "get", "post"})
 READERS_IN_PACKAGE = ("__doc__", "getdoc", "pydoc", "doctest")
 
 
 def _drop_docstrings(side: Side, pair: Pair) -> list[str]:
     if pair.mentions(READERS_IN_MODULE) or pair.around.mentions(READERS_IN_PACKAGE):
+        return []
+    if any(each.modules() & CALLABLE_READERS for each in pair.sides) or pair.around.handed_to(CALLABLE_READERS):
         return []
     taken = []
     module_doc = side.tree.body[0] if has_docstring(side.tree) else None
@@ -27,10 +31,16 @@ def _drop_docstrings(side: Side, pair: Pair) -> list[str]:
             taken.append(ast.dump(statement))
             side.drop(statement)
     for node in side.walk():
-        if has_docstring(node) and isinstance(node, Definition):
+        if has_docstring(node) and isinstance(node, Definition) and not _makes_a_command(node):
             taken.append(ast.dump(node.body.pop(0)))
             node.body = node.body or [ast.Pass()]
     return taken
+
+
+def _makes_a_command(node: Definition) -> bool:
+    """`@cli.command()`, `@server.tool`: the docstring is what users or models are told."""
+    made = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    return any(ast.unparse(one).rpartition(".")[2] in _COMMANDS for one in made)
 
 
 def _drop_idle(side: Side, pair: Pair) -> list[str]:

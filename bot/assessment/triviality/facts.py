@@ -20,12 +20,23 @@ from bot.assessment.triviality.source import Function, parsed, written
 FIELD_KINDS = ("ClassVar", "InitVar", "KW_ONLY", "Annotated", "Final")
 _WORD = re.compile(r"\w+")
 _BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+# Calling one of these under any name reaches names that are not written down.
+READERS_OF_NAMES = frozenset({"vars", "eval", "exec", "globals", "locals"})
 _FIELDS_READ = frozenset({"fields", "make_dataclass", "*"})
 # Two sides of a package of a hundred files, and their statements: from one commit to the next nearly all are the same.
 MOST_FILES = 256
 MOST_STATEMENTS = 8192
 
 K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFacts:
+    """A class, the names of its bases and the words of its fields' hints."""
+
+    name: str
+    bases: tuple[str, ...]
+    hinted: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -45,6 +56,7 @@ class Facts:
     called: set[tuple[str, str]] = field(default_factory=set)
     # (names given to it, classes in it) of each union of classes that is kept under a name.
     unions: list[tuple[set[str], set[str]]] = field(default_factory=list)
+    classes: list[ClassFacts] = field(default_factory=list)
     # Data class fields are asked for at run time.
     reads_fields: bool = False
     # Names imported under other names, and modules (their last part) that are.
@@ -66,6 +78,7 @@ class Facts:
         self.guesses |= other.guesses
         self.reads_fields |= other.reads_fields
         self.unions += other.unions
+        self.classes += other.classes
         for mine, theirs in (
             (self.words, other.words),
             (self.handed, other.handed),
@@ -141,10 +154,13 @@ class _Reader:
                 self._assignment(node)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
-            elif isinstance(node, ast.ClassDef) and passes_itself(node):
-                facts.handed.add(node.name)
+            elif isinstance(node, ast.ClassDef):
+                facts.classes.append(_class_facts(node))
+                if passes_itself(node):
+                    facts.handed.add(node.name)
         left = [(name, node) for name, node in self._values if id(node) not in self._fine]
         facts.handed.update(name for name, _ in left)
+        facts.guesses |= not _BY_NAME.isdisjoint(facts.handed)
         facts.values.update(name for name, node in left if isinstance(node, ast.Name))
         return facts
 
@@ -152,6 +168,8 @@ class _Reader:
         for name in node._fields:
             value = getattr(node, name, None)
             for text in value if isinstance(value, list) else (value,):
+                if isinstance(text, bytes):
+                    self.facts.words.update(_WORD.findall(text.decode("latin-1")))
                 if isinstance(text, str):
                     self.facts.words.update((text,) if text.isidentifier() else _WORD.findall(text))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
@@ -164,7 +182,8 @@ class _Reader:
         self.facts.asked.add((tail, node.attr))
 
     def _call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Name) and node.func.id.endswith("attr"):
+        builtin = isinstance(node.func, ast.Attribute) and node.func.attr in _BY_NAME
+        if builtin or (isinstance(node.func, ast.Name) and node.func.id.endswith("attr")):
             self.facts.guesses |= not (len(node.args) > 1 and isinstance(node.args[1], ast.Constant))
         elif any(isinstance(one, ast.Name) and one.id in _BY_NAME for one in node.args):
             self.facts.guesses = True
@@ -199,6 +218,13 @@ class _Reader:
                 self.facts.modules.add((node.module or "").partition(".")[0])
                 self.facts.imported.add(((node.module or "").rpartition(".")[2], alias.name))
                 self.facts.reads_fields |= node.module == "dataclasses" and alias.name in _FIELDS_READ
+
+
+def _class_facts(node: ast.ClassDef) -> ClassFacts:
+    bases = [ast.unparse(one.value if isinstance(one, ast.Subscript) else one) for one in node.bases]
+    hints = [one.annotation for one in node.body if isinstance(one, ast.AnnAssign)]
+    hinted = {word for hint in hints for text in names_in(hint) for word in _WORD.findall(text)}
+    return ClassFacts(node.name, tuple(bases), frozenset(hinted))
 
 
 def names_in(tree: ast.AST) -> set[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import pairwise
 
 from bot.assessment.triviality.facts import facts_of
@@ -22,6 +24,7 @@ string struct subprocess sys tarfile tempfile textwrap threading time timeit tom
 typing unicodedata urllib uuid warnings weakref xml zipfile zlib zoneinfo
 """
 PURE = frozenset(_PURE.split())
+_WORD = re.compile(r"\w+")
 
 
 def is_pure(statement: ast.stmt) -> bool:
@@ -89,7 +92,10 @@ def _drop_unused(pair: Pair) -> bool:
                 continue
             alias = statement.names[0]
             name = alias.asname or alias.name.partition(".")[0]
-            removed = side is pair.base and ast.dump(statement) not in other
+            only_here = ast.dump(statement) not in other
+            removed = side is pair.base and only_here
+            if not removed and only_here and not _comes_unseen(statement, pair.around):
+                continue
             if removed and (reached is None or name in reached or _loads_for_others(statement, pair.around)):
                 continue
             if not _used(name, side.tree):
@@ -107,6 +113,24 @@ def _loads_for_others(statement: ast.Import | ast.ImportFrom, around: Surroundin
     return around.facts is None or any(steps & facts.asked for facts in around.facts)
 
 
+def _comes_unseen(statement: ast.Import | ast.ImportFrom, around: Surroundings) -> bool:
+    """Will a new import succeed, and does no other file get the name it brings?"""
+    if around.path.endswith("__init__.py") or _reached_by_star(around):
+        return False
+    alias = statement.names[0].name
+    module = alias if isinstance(statement, ast.Import) else str(statement.module)
+    try:
+        found = import_module(module)
+    except ImportError:
+        return False
+    return isinstance(statement, ast.Import) or hasattr(found, alias)
+
+
+def _reached_by_star(around: Surroundings) -> bool:
+    module = around.path.rpartition("/")[2].removesuffix(".py")
+    return around.facts is None or any((module, "*") in facts.imported for facts in around.facts or [])
+
+
 def _used(name: str, tree: ast.Module) -> bool:
     """Does the module itself use or rebind the name, in any role or as a word in a string?"""
     bound = 0
@@ -114,7 +138,7 @@ def _used(name: str, tree: ast.Module) -> bool:
         bound += bound_here(node).count(name)
         if isinstance(node, ast.Name) and node.id == name:
             return True
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and name in node.value.split():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and name in _WORD.findall(node.value):
             return True
         if isinstance(node, ast.Constant) and node.value == name:
             return True

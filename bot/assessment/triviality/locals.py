@@ -15,11 +15,13 @@ _READERS = (
 )
 # A data frame's query reads a local where its text says `@name`.
 _FRAME_QUERY = (".query(",)
+# Anybody in the package may look into the frames of its callers.
+_READERS_IN_PACKAGE = ("f_locals", "capture_locals", "getargvalues", "getclosurevars", "co_varnames", "co_freevars")
 
 
 def _number_locals(side: Side, pair: Pair) -> list[str]:
     framed = pair.mentions(_FRAME_QUERY) and any(_names_a_local(each.tree) for each in pair.sides)
-    if framed or pair.mentions(_READERS):
+    if framed or pair.mentions(_READERS) or pair.around.mentions(_READERS_IN_PACKAGE):
         return []
     taken = []
     for number, statement in enumerate(side.touched):
@@ -28,8 +30,9 @@ def _number_locals(side: Side, pair: Pair) -> list[str]:
                 continue
             renamed = 0
             for name, places in scope.places.items():
-                # A name that begins with two underscores is spelled differently inside a class.
-                if name not in scope.bound or name in scope.fixed or name.startswith("__"):
+                # A name that begins with two underscores is spelled differently inside a class: like `_Class__name`.
+                mangled = name.startswith("_") and "__" in name
+                if name not in scope.bound or name in scope.fixed or mangled:
                     continue
                 # No identifier holds a dot, so a numbered name can never meet another one.
                 for node, where in places:

@@ -13,7 +13,10 @@ from bot.assessment.triviality.source import is_text
 LEVELS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "exception"})
 _FIELD = re.compile(r"%(?:%|(?:\([^)]*\))?[#0\- +]*(?:\*|\d+)?(?:\.(?:\*|\d+))?[hlL]?[diouxXeEfFgGcrsa])")
 # A filter or handler that looks into the words of a record.
-_TEXT_READERS = ("getMessage", "record.msg", "record.message", "assertLogs", "caplog")
+_TEXT_READERS = (
+    *("getMessage", "record.msg", "record.message", "assertLogs", "caplog", "logging.Handler", "logging.Filter"),
+    *("(Handler)", "(Filter)", "addFilter", ".format(record", "setLogRecordFactory", "setLoggerClass"),
+)
 # A message is words. Text of this many characters and more is data, and printing it costs something.
 MOST_CHARACTERS = 2000
 
@@ -22,8 +25,9 @@ def _blank_texts(side: Side, pair: Pair) -> list[str]:
     if pair.mentions(_TEXT_READERS) or pair.around.mentions(_TEXT_READERS):
         return []
     taken = []
+    replaced = _given_attributes(side.tree)
     for node in side.walk():
-        if isinstance(node, ast.Call) and _logs(node, side):
+        if isinstance(node, ast.Call) and _logs(node, side, replaced):
             blank = _blank(node.args[0], interpolated=len(node.args) > 1)
             if blank is not None:
                 taken.append(ast.dump(node.args[0]))
@@ -31,7 +35,7 @@ def _blank_texts(side: Side, pair: Pair) -> list[str]:
     return taken
 
 
-def _logs(call: ast.Call, side: Side) -> bool:
+def _logs(call: ast.Call, side: Side, replaced: set[str]) -> bool:
     """`logger.info(message, …)` of a logger of this module, where every argument is plainly written."""
     function = call.func
     return (
@@ -40,8 +44,15 @@ def _logs(call: ast.Call, side: Side) -> bool:
         and isinstance(function.value, ast.Name)
         and bool(call.args)
         and not any(isinstance(argument, ast.Starred) for argument in call.args)
+        and not {function.value.id, "logging"} & replaced
         and _is_logger(function.value.id, side)
     )
+
+
+def _given_attributes(tree: ast.Module) -> set[str]:
+    """Names whose attributes the module sets: `logger.info = …` makes a logger of another kind."""
+    given = [one for one in ast.walk(tree) if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)]
+    return {ast.unparse(one.value).partition(".")[0] for one in given}
 
 
 def _is_logger(name: str, side: Side) -> bool:

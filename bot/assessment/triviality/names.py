@@ -54,5 +54,8 @@ def words(tree: ast.AST) -> Iterator[str]:
             value = getattr(node, name, None)
             if isinstance(value, str):
                 yield value
+            elif isinstance(value, bytes):
+                # A pickle names what it holds.
+                yield value.decode("latin-1")
             elif isinstance(value, list):
                 yield from (item for item in value if isinstance(item, str))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from functools import cached_property, lru_cache
 from posixpath import dirname
 
 from bot.assessment.package import PackageView
-from bot.assessment.triviality.facts import Facts, facts_of
+from bot.assessment.triviality.facts import READERS_OF_NAMES, Facts, facts_of
 from bot.assessment.triviality.source import dump, parsed, written
 
 
@@ -70,6 +71,12 @@ class Surroundings:
         wanted = tuple(words)
         return any(_stands(wanted, text) for _, text in self.files)
 
+    def handed_to(self, modules: frozenset[str]) -> bool:
+        """Does a file that imports one of these modules write the name of the changed module?"""
+        stem = self.path.rpartition("/")[2].removesuffix(".py")
+        name = dirname(self.path).rpartition("/")[2] if stem == "__init__" else stem
+        return any(_imports_both(tuple(sorted(modules)), name, text) for _, text in self.files)
+
     @cached_property
     def facts(self) -> list[Facts] | None:
         """Of every file of both sides. None where one file does not parse: it may hold any reader."""
@@ -99,20 +106,41 @@ class Pair:
     def mentions(self, words: Iterable[str]) -> bool:
         """Does any of these words stand in the changed file, on either side?"""
         wanted = tuple(words)
-        return any(_stands(wanted, side.text) for side in self.sides)
+        if any(_stands(wanted, side.text) for side in self.sides):
+            return True
+        # A name in a string of several pieces or with escapes is whole only in the tree.
+        facts = [found for side in self.sides if (found := facts_of(side.text))]
+        # And `vars(` may be called by another name, or by whom it is handed to.
+        called = {word[:-1] for word in wanted if word.endswith("(")} & READERS_OF_NAMES
+        return any(not (found.words.isdisjoint(wanted) and found.values.isdisjoint(called)) for found in facts)
 
 
 @lru_cache(maxsize=1024)
 def _stands(words: tuple[str, ...], text: bytes) -> bool:
     """Kept, because every file of a diff asks the same of the same package."""
     # The plain search is many times faster than the pattern, and mostly it finds nothing.
-    return any(word.encode() in text for word in words) and _any_of(words).search(text) is not None
+    if not text.isascii():
+        # The interpreter reads identifiers in this form.
+        text = unicodedata.normalize("NFKC", text.decode("utf-8", "replace")).encode()
+    return any(word.rstrip("(").encode() in text for word in words) and _any_of(words).search(text) is not None
+
+
+@lru_cache(maxsize=1024)
+def _imports_both(modules: tuple[str, ...], name: str, text: bytes) -> bool:
+    loads = re.search(rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(modules)})\b".encode(), text, re.MULTILINE)
+    return loads is not None and re.search(rf"\b{re.escape(name)}\b".encode(), text) is not None
 
 
 @lru_cache(maxsize=32)
 def _any_of(words: tuple[str, ...]) -> re.Pattern[bytes]:
     """Each word stands where no longer word begins: `dir(` is not in `makedir(`."""
-    return re.compile("|".join((r"\b" if word[0].isalnum() else "") + re.escape(word) for word in words).encode())
+    return re.compile("|".join(_pattern(word) for word in words).encode())
+
+
+def _pattern(word: str) -> str:
+    start = r"\b" if word[0].isalnum() else ""
+    # Spaces may stand before the bracket.
+    return start + (re.escape(word[:-1]) + r"\s*\(" if word.endswith("(") else re.escape(word))
 
 
 def surroundings(path: str, base: bytes, head: bytes, package: PackageView) -> Surroundings:

@@ -14,7 +14,9 @@ from bot.assessment.triviality.modules import modules_as_values
 from bot.assessment.triviality.names import module_bindings
 from bot.assessment.triviality.pair import Pair, Side, Surroundings
 from bot.assessment.triviality.rule import Rule
-from bot.assessment.triviality.source import Function
+from bot.assessment.triviality.source import Definition, Function
+
+_FRAME_READERS = ("co_name", "co_qualname", "inspect.stack", "extract_stack")
 
 
 def _rename(pair: Pair) -> bool:
@@ -44,6 +46,8 @@ def _ours(name: str, side: Side, around: Surroundings) -> bool:
     files = [(path, text) for path, text in around.files if re.search(word.pattern.encode(), text)]
     if files != [(around.path, side.text)] or side.bound(name) != 1:
         return False
+    if _told_by_frames(module_bindings(side.tree)[name], around):
+        return False
     called = {id(node.func) for node in ast.walk(side.tree) if isinstance(node, ast.Call)}
     definition = module_bindings(side.tree)[name]
     for node in ast.walk(side.tree):
@@ -53,6 +57,14 @@ def _ours(name: str, side: Side, around: Surroundings) -> bool:
         elif node is not definition and any(word.search(text) for text in _spelled(node)):
             return False
     return True
+
+
+def _told_by_frames(definition: ast.stmt, around: Surroundings) -> bool:
+    """Is its name a part of another's (`f.<locals>.g`), a coroutine's, or read off the frames of callers?"""
+    if not isinstance(definition, Function):
+        return False
+    inner = any(isinstance(one, Definition | ast.Lambda) and one is not definition for one in ast.walk(definition))
+    return inner or isinstance(definition, ast.AsyncFunctionDef) or around.mentions(_FRAME_READERS)
 
 
 def _spelled(node: ast.AST) -> Iterator[str]:

@@ -40,9 +40,18 @@ RULES = (
 FORMATTING = "formatting and comments"
 NOTHING_KNOWN = PackageView({}, {})
 # A program that reads its own source text sees comments and formatting.
-SOURCE_READERS = ("getsource", "linecache", "co_firstlineno", "f_lineno", "tb_lineno", "co_lnotab", "findsource")
+SOURCE_READERS = (
+    *("getsource", "linecache", "co_firstlineno", "f_lineno", "tb_lineno", "co_lnotab", "findsource", "get_source"),
+    *(".lineno", "extract_stack", "inspect.stack", "__code__"),
+)
 # Elsewhere in the package such a reader may look at this file too.
-SOURCE_READERS_IN_PACKAGE = ("getsource", "findsource", "co_firstlineno", "co_code")
+SOURCE_READERS_IN_PACKAGE = (
+    *("getsource", "findsource", "co_firstlineno", "co_code", "get_source", "f_lineno", ".lineno", "extract_stack"),
+    *("inspect.stack", ".__file__"),
+)
+# A file that opens itself, such as for a fingerprint; and one that opens another's source as a resource.
+_OPENS_ITSELF = (("__file__",), ("read_text", "read_bytes", "open(", "st_mtime", "getmtime"))
+_OPENS_SOURCES = (("get_data(", "importlib.resources", "importlib_resources"), ('.py"', ".py'"))
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -65,8 +74,9 @@ def prove(change: FileChange, package: PackageView | None = None) -> Proof:
     try:
         return _prove_python(change.path, base, head, package or NOTHING_KNOWN)
     # Trees that parse may still be too deep for the rules.
-    except (RecursionError, MemoryError) as error:
-        return Proof(False, f"too deep to compare: {type(error).__name__}")
+    # ValueError: a number of more digits than the interpreter writes out.
+    except (RecursionError, MemoryError, ValueError) as error:
+        return Proof(False, f"too deep or too long to compare: {type(error).__name__}")
 
 
 def _obstacle(change: FileChange) -> str | None:
@@ -100,7 +110,12 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> 
             return Proof(False, f"the {side} does not parse: {type(error).__name__}")
     around = surroundings(path, base, head, package or NOTHING_KNOWN)
     shared = Pair(Side(trees[0], base), Side(trees[1], head), around)
-    if shared.mentions(SOURCE_READERS) or around.mentions(SOURCE_READERS_IN_PACKAGE):
+    if (
+        shared.mentions(SOURCE_READERS)
+        or around.mentions(SOURCE_READERS_IN_PACKAGE)
+        or all(shared.mentions(words) for words in _OPENS_ITSELF)
+        or all(around.mentions(words) for words in _OPENS_SOURCES)
+    ):
         return Proof(False, "source text or line numbers are read at run time, so even formatting counts")
     drop_written_alike(shared)
     if apart(shared) and not may_hold_dead_code(shared):

@@ -5,14 +5,32 @@ from __future__ import annotations
 import ast
 
 from bot.assessment.triviality.facts import FIELD_KINDS
-from bot.assessment.triviality.names import module_bindings
+from bot.assessment.triviality.names import bound_by, module_bindings
 from bot.assessment.triviality.pair import Surroundings
-from bot.assessment.triviality.source import Definition
+from bot.assessment.triviality.source import Definition, Function
 
 # One of these anywhere in the package may look at any function's or class's hints.
 HINT_READERS = (
     *("__annotations__", "get_type_hints", "get_annotations", "__dataclass_fields__", "getfullargspec"),
-    *("signature(", "validate_call", "TypeAdapter", "make_dataclass", "__wrapped__"),
+    *("signature(", "validate_call", "TypeAdapter", "make_dataclass", "__wrapped__", "import signature", "Signature"),
+    *("singledispatch", "pandas_udf", "beartype.claw", "install_import_hook"),
+)
+# These make commands, models or schemas of the functions and classes that they are given: hints and docstrings count.
+CALLABLE_READERS = frozenset(
+    {
+        "typer",
+        "click",
+        "fire",
+        "tyro",
+        "draccus",
+        "simple_parsing",
+        "jsonargparse",
+        "fastapi",
+        "pydantic",
+        "dspy",
+        "plum",
+    }
+    | {"docstring_parser", "langchain", "fastmcp", "cattrs", "hydra", "beartype", "typeguard", "cyclopts", "defopt"}
 )
 _PLAIN_DECORATORS = frozenset(
     {
@@ -72,12 +90,23 @@ def plain_decorators(node: Definition, tree: ast.Module) -> bool:
     for decorator in node.decorator_list:
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
         text = ast.unparse(function)
-        if text in (f"{node.name}.setter", f"{node.name}.getter", f"{node.name}.deleter"):
+        if text in (f"{node.name}.setter", f"{node.name}.getter", f"{node.name}.deleter") and _of_property(node, tree):
             continue
         head = text.partition(".")[0]
         if text not in _PLAIN_DECORATORS or not _genuine(head, bound.get(head)):
             return False
     return True
+
+
+def _of_property(node: Definition, tree: ast.Module) -> bool:
+    """Does the class of this method make its name with `property`, and with nothing else?"""
+    for owner in ast.walk(tree):
+        if isinstance(owner, ast.ClassDef) and node in owner.body:
+            made = next((one for one in owner.body if node.name in bound_by(one)), None)
+            return isinstance(made, Function) and any(
+                isinstance(one, ast.Name) and one.id == "property" for one in made.decorator_list
+            )
+    return False
 
 
 def plain_bases(node: ast.ClassDef, tree: ast.Module) -> bool:
@@ -87,7 +116,8 @@ def plain_bases(node: ast.ClassDef, tree: ast.Module) -> bool:
         text = ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
         found = bound.get(text)
         if isinstance(found, ast.ClassDef) and found is not node:
-            if not (plain_decorators(found, tree) and plain_bases(found, tree)):
+            told = any(isinstance(one, Function) and one.name == "__init_subclass__" for one in found.body)
+            if told or not (plain_decorators(found, tree) and plain_bases(found, tree)):
                 return False
         elif text not in _PLAIN_BASES or not _genuine(text, found):
             return False
@@ -122,11 +152,17 @@ def handed_on(name: str, around: Surroundings) -> bool:
     """
     if around.facts is None or any(facts.reads_fields for facts in around.facts):
         return True
+    classes = [one for facts in around.facts for one in facts.classes]
     names, waiting = set[str](), {name}
     while waiting:
         names |= waiting
         if any(names & facts.handed or names & facts.renamed for facts in around.facts):
             return True
+        # Whoever reads a class reads the classes of its fields.
+        owners = [one for one in classes if one.hinted & names and one.name not in names]
+        if any(base.rpartition(".")[2] not in _PLAIN_BASES for one in owners for base in one.bases):
+            return True
         unions = [union for facts in around.facts for union in facts.unions]
         waiting = {given for called, inside in unions if inside & names for given in called} - names
+        waiting |= {one.name for one in owners}
     return False

@@ -8,9 +8,10 @@ walrus inside a comprehension binds in the function around it.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 
-from bot.assessment.triviality.source import Comprehension, Function
+from bot.assessment.triviality.source import Comprehension, Definition, Function
 
 
 @dataclass(eq=False)
@@ -139,6 +140,7 @@ class Resolver(ast.NodeVisitor):
     def _function(self, node: Function) -> None:
         self._bind(node.name)
         self._here.fixed.add(node.name)
+        self._fix(_in_type_parameters(node))
         for outside in [
             *node.decorator_list,
             *_evaluated_outside(node.args),
@@ -169,6 +171,7 @@ class Resolver(ast.NodeVisitor):
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._bind(node.name)
         self._here.fixed.add(node.name)
+        self._fix(_in_type_parameters(node))
         for outside in [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]:
             self.visit(outside)
         self._enter("class")
@@ -200,6 +203,14 @@ class Resolver(ast.NodeVisitor):
         for value in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
             self.visit(value)
         self._leave()
+
+
+def _in_type_parameters(node: Definition) -> list[str]:
+    """Names that bounds and defaults of type parameters look up, when somebody asks for them."""
+    texts = [ast.unparse(one) for one in getattr(node, "type_params", ())]
+    # Before Python 3.12 they are text; see `grammar`.
+    texts += [ast.unparse(one) for one in node.decorator_list if isinstance(one, ast.Subscript)]
+    return re.findall(r"\w+", " ".join(texts))
 
 
 def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:

@@ -154,3 +154,8 @@ def test_whatever_is_called_trivial_compiles_to_the_same_program(at: int, cut: i
         # optimize=2 is the interpreter's own way to drop docstrings.
         base_code, head_code = (compile(side, "m", "exec", dont_inherit=True, optimize=2) for side in (BASE, head))
         assert meaning(base_code) == meaning(head_code)
+
+
+def test_a_number_too_long_to_be_written_out_is_answered() -> None:
+    base, head = (f"X = 0x{digit * 6000}\n".encode() for digit in "ef")
+    assert not prove(FileChange(PATH, "modified", None, base, head)).trivial
