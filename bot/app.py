@@ -116,14 +116,20 @@ def _open_engine(
 
 def _make_folders(settings: Settings) -> None:
     """Caged commands run as another user, who must be able to enter the folder of their tree, but not to list it."""
-    for folder in (settings.state_dir, settings.trees_dir):
+    trees_from = "PERF_GATE_WORK_DIR" if settings.work_dir else "PERF_GATE_STATE_DIR"
+    for folder, named_by in ((settings.state_dir, "PERF_GATE_STATE_DIR"), (settings.trees_dir, trees_from)):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             folder.chmod(0o711)
         except OSError as error:
-            raise Fault(f"the folder {folder} cannot be used: {error.strerror}") from error
+            raise Fault(f"the folder {folder} cannot be used: {error.strerror}; set {named_by}") from error
     if not settings.iris_command.exists():
         raise Fault(f"there is no iris program at {settings.iris_command}; set PERF_GATE_IRIS_COMMAND")
+    if settings.iris_config and not settings.iris_config.is_file():
+        raise Fault(f"there is no cluster YAML at {settings.iris_config}; set PERF_GATE_IRIS_CONFIG")
+    # No caged command starts beside a folder that is not there.
+    if absent := [folder for folder in settings.sandbox_tools if not folder.is_dir()]:
+        raise Fault(f"there is no folder {absent[0]} to read tools from; set PERF_GATE_SANDBOX_TOOLS")
 
 
 def _iris_settings(settings: Settings) -> IrisSettings:
@@ -216,7 +222,11 @@ async def serve(settings: Settings) -> None:
         runner = web.AppRunner(app.web, access_log=None, handle_signals=False)
         await runner.setup()
         site = web.TCPSite(runner, settings.host, settings.port)
-        await site.start()
+        try:
+            await site.start()
+        except OSError as error:
+            problem = f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}"
+            raise CannotStart(f"{problem}; set PERF_GATE_HOST and PERF_GATE_PORT") from error
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
         acting = asyncio.create_task(app.engine.run())
         testing = asyncio.create_task(_report_cage(app.rooms, app.vitals))

@@ -151,6 +151,13 @@ class Settings(BaseModel):
             raise ValueError("shorter than 8 characters")
         return value
 
+    @field_validator("github_api_url", "iris_controller_url", mode="after")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value is not None and not (value.startswith(("http://", "https://")) and urlsplit(value).netloc):
+            raise ValueError("not an address of the form https://host")
+        return value
+
     @field_validator("status_prefix", mode="after")
     @classmethod
     def _findable(cls, value: str) -> str:

@@ -43,9 +43,11 @@ class AppKey:
         try:
             key = load_pem_private_key(pem, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-            raise Fault("The GitHub App's private key is not a PEM private key.", type(error).__name__) from error
+            raise Fault(
+                "The GitHub App's private key (PERF_GATE_PRIVATE_KEY) is not a PEM private key.", type(error).__name__
+            ) from error
         if not isinstance(key, RSAPrivateKey):
-            raise Fault("The GitHub App's private key is not an RSA key.", type(key).__name__)
+            raise Fault("The GitHub App's private key (PERF_GATE_PRIVATE_KEY) is not an RSA key.", type(key).__name__)
         self._key = key
 
     def sign(self, now: datetime) -> str:

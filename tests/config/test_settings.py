@@ -63,6 +63,8 @@ def test_the_key_may_be_a_file(environment: pytest.MonkeyPatch, tmp_path: Path) 
         ("LOG_FORMAT", "xml", "pattern"),
         ("WEBHOOK_SECRET", "short", "shorter than 8 characters"),
         ("DATABASE_URL", "mysql://bot@host/gate", "not of the form postgresql://user:password@host/name"),
+        ("GITHUB_API_URL", "api.github.com", "not an address of the form https://host"),
+        ("IRIS_CONTROLLER_URL", "ftp://cluster", "not an address of the form https://host"),
         ("STATUS_PREFIX", "status", "neither gs://bucket/folder nor an absolute path"),
     ],
 )
@@ -83,7 +85,13 @@ def test_trees_lie_in_a_folder_of_their_own_wherever_the_operator_points(
 
 @pytest.mark.parametrize(
     ("name", "value", "told"),
-    [("STATE_DIR", "a file", "cannot be used"), ("IRIS_COMMAND", "nowhere", "there is no iris program")],
+    [
+        ("STATE_DIR", "a file", "cannot be used: File exists; set PERF_GATE_STATE_DIR"),
+        ("WORK_DIR", "a file", "cannot be used: Not a directory; set PERF_GATE_WORK_DIR"),
+        ("IRIS_COMMAND", "nowhere", "there is no iris program"),
+        ("IRIS_CONFIG", "nowhere", "nowhere; set PERF_GATE_IRIS_CONFIG"),
+        ("SANDBOX_TOOLS", "nowhere", "nowhere to read tools from; set PERF_GATE_SANDBOX_TOOLS"),
+    ],
 )
 def test_serve_names_the_folder_or_program_it_cannot_use(
     environment: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str, told: str
@@ -92,6 +100,8 @@ def test_serve_names_the_folder_or_program_it_cannot_use(
     (tmp_path / "iris").write_text("")
     environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
     environment.setenv("PERF_GATE_IRIS_COMMAND", str(tmp_path / "iris"))
+    if name == "IRIS_CONFIG":
+        environment.delenv("PERF_GATE_IRIS_CONTROLLER_URL")
     environment.setenv(f"PERF_GATE_{name}", str(tmp_path / value))
     # A process of its own: a server that starts sets up logging and its umask for all of its process.
     program = Path(sys.executable).parent / "perf-gate"
