@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -99,6 +100,10 @@ def _explain(item: Any, text: str, file: str) -> ConfigError:
         message = "unknown key" + (f', did you mean "{close[0]}"?' if close else "")
     elif item["type"] == "missing":
         message = "this key is required"
+    elif item["type"] == "tuple_type":
+        message = f"a list is expected, in brackets, not {item['input']!r}"
+    elif item["type"] == "too_short":
+        message = "must not be empty"
     return ConfigError(file, _line_of(path, text), ".".join(path), message.rstrip("."), allowed)
 
 
@@ -125,9 +130,13 @@ def _line_of(path: tuple[str, ...], text: str) -> int | None:
     """The line that sets the longest prefix of `path`: tomllib keeps no positions, so the lines are read again."""
     best, best_length = None, 0
     table: tuple[str, ...] = ()
+    rows: Counter[tuple[str, ...]] = Counter()
     for number, line in enumerate(text.splitlines(), start=1):
         if header := _HEADER.match(line):
             table = _split(header[1])
+            if line.lstrip().startswith("[["):
+                rows[table] += 1
+                table = (*table, str(rows[table] - 1))
             found = table
         elif key := _KEY.match(line):
             found = (*table, *_split(key[1]))

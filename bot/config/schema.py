@@ -95,7 +95,7 @@ class Band(Strict):
     @model_validator(mode="after")
     def _ordered(self) -> Band:
         if self.warn_percent > self.fail_percent:
-            raise ValueError("warn_percent must not be above fail_percent")
+            raise ValueError(f"warn_percent ({self.warn_percent}) must not be above fail_percent ({self.fail_percent})")
         return self
 
 

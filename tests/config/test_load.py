@@ -55,7 +55,14 @@ def test_the_stored_form_loads_again() -> None:
         ("ladder = [3, 1]", ["perf-gate.toml: ladder must rise without repeats"]),
         (
             "[thresholds]\n\nstage = { warn_percent = 9, fail_percent = 8 }",
-            ["perf-gate.toml:3: thresholds.stage: warn_perc"],
+            ["perf-gate.toml:3: thresholds.stage: warn_percent (9) must not be above fail_percent (8)."],
+        ),
+        ("[thresholds]\nmemory = { fail_percent = 2 }", ["perf-gate.toml:2: thresholds.memory: warn_percent (5) must"]),
+        ("ladder = 1", ["perf-gate.toml:1: ladder: a list is expected, in brackets, not 1."]),
+        ("ladder = []", ["perf-gate.toml:1: ladder: must not be empty."]),
+        (
+            "[[preflight.commands]]\nrun = ['a']\n[[preflight.commands]]\nrun = 'b'",
+            ["perf-gate.toml:4: preflight.commands.1.run: a list is expected, in brackets, not 'b'."],
         ),
         (
             "[iris]\ncontroller = 'http://evil'",
