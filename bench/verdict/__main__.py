@@ -105,9 +105,11 @@ def promised(row: Question, share: float, count: int) -> tuple[str, bool]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.verdict", description=__doc__)
-    parser.add_argument("--trials", type=int, default=2000, help="a row")
+    parser.add_argument("--trials", type=int, default=2000, help="pairs judged for each row; default 2000")
     parser.add_argument("--seed", default="1")
     arguments = parser.parse_args()
+    if arguments.trials < 1:
+        parser.error("--trials must be 1 or more")
     rows = list(questions())
     began, kept = time.monotonic(), True
     print(f"{arguments.trials} trials a row, seed {arguments.seed}; shared sd 0.08, stage sd 0.06, work sd 0.015-0.03")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -46,7 +47,7 @@ def command(
     exit_uncollected()
     trees, refs = (base_dir, head_dir), (repo, base_ref, head_ref)
     if any(refs) == any(trees) or not (all(trees) or all(refs)):
-        raise click.UsageError("give either --base-dir and --head-dir, or --repo, --base and --head")
+        raise click.UsageError(_wanted(any(trees), {"--repo": repo, "--base": base_ref, "--head": head_ref}))
     try:
         config = _config(config_file)
         if base_dir and head_dir:
@@ -65,6 +66,13 @@ def command(
     with collector_paused():
         result = assess(changes, config.scope, config.modules, package)
     click.echo(msgspec.json.encode(result) if as_json else "\n".join(readable(result)))
+
+
+def _wanted(folders: bool, of_git: Mapping[str, object]) -> str:
+    """What is missing where it is clear which of the two ways was meant."""
+    missing = [option for option, value in of_git.items() if not value]
+    both = "give either --base-dir and --head-dir, or --repo, --base and --head"
+    return both if folders or len(missing) == len(of_git) else f"{both}; missing: {', '.join(missing)}"
 
 
 class BadInput(ValueError):

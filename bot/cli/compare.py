@@ -115,7 +115,7 @@ def command(
             sys.stdout.buffer.flush()
         return
     if baseline is None or treatment is None:
-        raise click.UsageError("Name two report files, BASELINE and TREATMENT, or give pairs with --jsonl.")
+        raise click.UsageError("Name two report files, BASELINE and TREATMENT, or give pairs with --jsonl, alone.")
     if str(baseline) == str(treatment) == STANDARD_INPUT:
         raise click.UsageError("Only one of the two reports can be standard input; give the other one's file.")
     ours, theirs = _read(baseline), _read(treatment)
@@ -251,7 +251,9 @@ def _history(folder: Path | None) -> tuple[PastRun, ...]:
             click.echo(f"{file} is left out of the history: it {error}.", err=True)
     earlier = earlier_reports([report for _, report in found], [name for name, _ in found])
     for name, why in earlier.left_out.items():
-        click.echo(f"{folder / name} is left out of the history: {why}.", err=True)
+        click.echo(f"{folder / name} is left out of the history: {why.rstrip('.')}.", err=True)
+    if not found:
+        click.echo(f"{folder} holds no *.json file that can be read: no history.", err=True)
     return earlier.runs
 
 

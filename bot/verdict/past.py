@@ -135,7 +135,7 @@ def earlier_reports(reports: Sequence[Json], names: Sequence[str] = ()) -> Earli
         name = names[index] if index < len(names) else f"report {index + 1}"
         report = validate_report(content)
         if not isinstance(report, PerfReport):
-            left_out[name] = f"it {report[0]}"
+            left_out[name] = f"its {report[0]}"
             continue
         latest = _collected_at(report) or latest
         made = past_run(report, latest, workflow_run_id=_run_id(report))

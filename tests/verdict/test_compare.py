@@ -207,6 +207,7 @@ def test_one_report_may_come_from_standard_input(tmp_path: Path) -> None:
         ((), "Name two report files"),
         (("one.json",), "Name two report files"),
         (("--jsonl", "one.json", "two.json"), "leave the file names out"),
+        (("--jsonl", "--markdown"), "give pairs with --jsonl, alone"),
     ],
 )
 def test_wrong_use_ends_with_two_and_says_what_to_do(arguments: tuple[str, ...], said: str) -> None:

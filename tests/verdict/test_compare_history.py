@@ -72,13 +72,21 @@ def test_a_line_of_a_stream_can_bring_its_own_history(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_used_of_a_history_is_named_and_costs_nothing_else(tmp_path: Path) -> None:
-    history = stored(tmp_path / "h", broken="{", failed=json.dumps(report(status="failed")))
+    history = stored(tmp_path / "h", broken="{", listed="[]", failed=json.dumps(report(status="failed")))
     shown = compare(*files(tmp_path, *slow_day()), "--history", str(history), "--json")
     assert shown.exit_code == 0
-    first, second = shown.stderr.splitlines()
+    first, second, third = shown.stderr.splitlines()
     assert first.startswith(f"{history / 'broken.json'} is left out of the history: it is not JSON")
     assert second.startswith(f"{history / 'failed.json'} is left out of the history: its run did not succeed")
+    why = "its report is a list; expected a JSON object."
+    assert third == f"{history / 'listed.json'} is left out of the history: {why}"
     assert json.loads(shown.stdout)["noise"]["n"] == len(nights()) + 1
+
+
+def test_a_folder_without_reports_is_said(tmp_path: Path) -> None:
+    (tmp_path / "h").mkdir()
+    shown = compare(*files(tmp_path, *slow_day()), "--history", str(tmp_path / "h"))
+    assert (shown.exit_code, "holds no *.json file that can be read: no history" in shown.stderr) == (0, True)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

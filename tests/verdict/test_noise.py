@@ -265,7 +265,7 @@ def test_reports_are_put_in_order_by_when_they_were_collected_and_bad_ones_are_n
     content: list[Any] = [{"collected_at_utc": at, "wall_seconds_total": 5} for at in times]
     found = earlier_reports([*content, {"ooms": "many"}, {"status": "failed"}], ["c", "a", "b", "bad", "failed"])
     assert [run.at.day for run in found.runs] == [1, 2, 3]
-    assert found.left_out["bad"].startswith('it ooms is the string "many"')
+    assert found.left_out["bad"].startswith('its ooms is the string "many"')
     assert "did not succeed" in found.left_out["failed"]
 
 
