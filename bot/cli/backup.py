@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from bot.config.settings import MissingSettings, load_settings
+from bot.cli.state import refuse, state_settings
+from bot.config.settings import database_file
 from bot.engine.port import StoreError
 from bot.engine.sqlite.backup import back_up
 
@@ -16,17 +17,13 @@ from bot.engine.sqlite.backup import back_up
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def command(file: Path) -> None:
     """Copy the bot's state to FILE, while `serve` goes on. To restore: stop it, put the copy in the file's place."""
-    try:
-        settings = load_settings()
-    except MissingSettings as error:
-        click.echo(str(error), err=True)
-        sys.exit(2)
+    settings = state_settings()
     if settings.database_url is not None:
         dump = 'pg_dump --format=custom --file=FILE "$PERF_GATE_DATABASE_URL"'
-        click.echo(f"the state is in PostgreSQL, back it up with: {dump}", err=True)
-        sys.exit(2)
+        refuse(f"the state is in PostgreSQL, back it up with: {dump}")
+    assert settings.state_dir is not None, "one of the two is set"  # noqa: S101
     try:
-        size = back_up(settings.database_file, file)
+        size = back_up(database_file(settings.state_dir), file)
     except StoreError as error:
         click.echo(f"no backup: {error}", err=True)
         sys.exit(1)

@@ -159,6 +159,15 @@ def test_a_backup_of_postgresql_is_pg_dumps(environment: pytest.MonkeyPatch, tmp
     assert not (tmp_path / "copy").exists()
 
 
+def test_a_backup_asks_only_where_the_state_is(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in COMPLETE:
+        environment.delenv(f"PERF_GATE_{name}")
+    result = CliRunner().invoke(main, ["backup", str(tmp_path / "copy")])
+    assert (result.exit_code, "perf-gate does not know where its state is" in result.output) == (2, True)
+    environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
+    assert "no backup: there is no database" in CliRunner().invoke(main, ["backup", str(tmp_path / "copy")]).output
+
+
 def test_a_backup_without_a_database_says_so(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
     environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
     result = CliRunner().invoke(main, ["backup", str(tmp_path / "copy")])
