@@ -49,14 +49,15 @@ class Advancing(Generic[S, E]):
 
     def deliver(self, tx: Tx, arrivals: Iterable[Arrival[E]], now: datetime) -> None:
         """Move the aggregates until no event is left. Raises what the machine raises: undo the transaction then."""
-        waiting = deque(arrivals)
+        waiting: deque[Arrival[E] | slots.Grant] = deque(arrivals)
         for _ in range(MOST_MOVES):
             if not waiting:
                 return
             arrival = waiting.popleft()
-            for grant in self._move(tx, arrival, now):
-                event = self._machine.load_event(grant.event)
-                waiting.append(Arrival(grant.key, event, f"slot:{grant.slot}"))
+            if isinstance(arrival, slots.Grant):
+                waiting.extend(self._move_granted(tx, arrival, now))
+            else:
+                waiting.extend(self._move(tx, arrival, now))
         raise RestlessMachine(f"{MOST_MOVES} events in one transaction, the last for {waiting[0].key}")
 
     def deliver_stored(self, tx: Tx, key: str, event: bytes, cause: str, now: datetime) -> None:
@@ -64,9 +65,7 @@ class Advancing(Generic[S, E]):
         with Savepoint(tx) as savepoint:
             self.deliver(tx, [Arrival(key, self._machine.load_event(event), cause)], now)
         if bug := savepoint.bug():
-            logger.error("step failed, event kept", exc_info=bug, extra={"key": key, "cause": cause})
-            wait = wait_before_retry(BUG_BACKOFF, 1, None, self._random)
-            stalled.keep(tx, key, event, cause, describe(bug), now + wait)
+            self._keep(tx, key, event, cause, bug, now)
 
     def redeliver(self, tx: Tx, event: stalled.Stalled, now: datetime) -> None:
         with Savepoint(tx) as savepoint:
@@ -82,6 +81,20 @@ class Advancing(Generic[S, E]):
         if attempts >= BUG_ATTEMPTS:
             return None
         return now + wait_before_retry(BUG_BACKOFF, attempts, None, self._random)
+
+    def _keep(self, tx: Tx, key: str, event: bytes, cause: str, bug: Exception, now: datetime) -> None:
+        logger.error("step failed, event kept", exc_info=bug, extra={"key": key, "cause": cause})
+        wait = wait_before_retry(BUG_BACKOFF, 1, None, self._random)
+        stalled.keep(tx, key, event, cause, describe(bug), now + wait)
+
+    def _move_granted(self, tx: Tx, grant: slots.Grant, now: datetime) -> list[slots.Grant]:
+        """What one aggregate gave back is another's: a bug that it meets there must not undo the first one's event."""
+        cause, grants = f"slot:{grant.slot}", list[slots.Grant]()
+        with Savepoint(tx) as savepoint:
+            grants = self._move(tx, Arrival(grant.key, self._machine.load_event(grant.event), cause), now)
+        if bug := savepoint.bug():
+            self._keep(tx, grant.key, grant.event, cause, bug, now)
+        return grants
 
     def _move(self, tx: Tx, arrival: Arrival[E], now: datetime) -> list[slots.Grant]:
         tx.sharing.lock(tx, arrival.key)

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from bot.engine.advancing import Advancing, Arrival, describe
 from bot.engine.performing import Broke, wait_before_retry
-from bot.engine.port import Effect, EffectPolicy, Lane, Machine, Outcome, Revoked
+from bot.engine.port import Delivery, Effect, EffectPolicy, Lane, Lethal, Machine, Outcome, Revoked
 from bot.engine.tables import inbox, outbox, stalled, timers
 from bot.engine.times import loaded, stored
 from bot.engine.transaction import Savepoint, Tx
@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 _MOST_AT_ONCE = 8
 """Items one transaction consumes: a backlog shares fsyncs, and an `accept` behind it waits for milliseconds. An item
 takes about one; fifty at once cost deliveries that came in a flood a third of their rate."""
+
+MOST_DEATHS = 5
+"""A process that dies takes along whatever it performs: only of what was there so often it may be believed."""
 
 _SWEEP_EVERY = timedelta(hours=1)
 
@@ -104,9 +107,21 @@ class Desk(Generic[S, E]):
         if bug := savepoint.bug():
             ids = {"delivery": guid, "attempt": waiting.attempts + 1}
             logger.error("delivery failed", exc_info=bug, extra=ids)
-            inbox.failed(tx, waiting, describe(bug), self._advancing.bug_retry(waiting.attempts + 1, now))
+            again_at = self._advancing.bug_retry(waiting.attempts + 1, now)
+            inbox.failed(tx, waiting, describe(bug), again_at)
+            if again_at is None:
+                self._give_up(tx, waiting.delivery, now)
         else:
             tx.note("delivery handled", delivery=guid, keys=[key for key, _ in events])
+
+    def _give_up(self, tx: Tx, delivery: Delivery, now: datetime) -> None:
+        """Somebody may wait for an answer; a machine that cannot even give that one leaves it at the dead delivery."""
+        cause = f"dead delivery:{delivery.guid}"
+        with Savepoint(tx) as savepoint:
+            told = self._machine.unheard(delivery)
+            self._advancing.deliver(tx, [Arrival(key, event, cause) for key, event in told], now)
+        if bug := savepoint.bug():
+            logger.error("nobody can be told of the dead delivery", exc_info=bug, extra={"delivery": delivery.guid})
 
     def settle(self, tx: Tx, effect: Effect, ending: Outcome[E] | Broke, now: datetime) -> None:
         """End an attempt: deliver the outcome, wait for another attempt, or deliver the failure."""
@@ -149,10 +164,22 @@ class Desk(Generic[S, E]):
             if outbox.is_revoked(tx, effect):
                 self._fail(tx, effect, Revoked("the process died while the revoked effect was performed"), now)
                 continue
-            ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
-            tx.note("effect was claimed by a process that died; it is performed again", **ids)
-            outbox.unclaim(tx, effect)
+            self._perform_again(tx, effect, now)
         return len(orphans)
+
+    def _perform_again(self, tx: Tx, effect: Effect, now: datetime) -> None:
+        """A process died with it: chance, or its doing. At once the first time, later each time after that."""
+        ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
+        policy, died = self._policies[effect.kind], "the process died while it was performed"
+        if policy.attempts and effect.attempt >= max(policy.attempts, MOST_DEATHS):
+            tx.note("effect was claimed by one process after the other that died; it is given up", **ids)
+            self._fail(tx, effect, Lethal(died), now)
+            return
+        tx.note("effect was claimed by a process that died; it is performed again", **ids)
+        wait = timedelta(0)
+        if effect.attempt > 1:
+            wait = wait_before_retry(policy.backoff, effect.attempt - 1, None, self._random)
+        outbox.retry(tx, effect, died, now + wait)
 
     def _retryable(self, tx: Tx, effect: Effect, broke: Broke) -> bool:
         answer = broke.timed_out

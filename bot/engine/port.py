@@ -8,7 +8,8 @@ consume    Routing one delivery (its inbox row, the log, the new states, effects
 advance    An event moves one aggregate at a time; `step` sees states in log order; state, log entry, effects,
            revocations, timers and slots of a transition become visible together or not at all.
 claim      An effect is claimed by one performer at a time, never before its due time, never after it was revoked.
-           A claim that did not end in `complete` (the process died) is claimed again: at-least-once.
+           A claim that did not end in `complete` (the process died) is claimed again: at-least-once. Where one process
+           after the other dies with it, it waits longer each time, and what has a last attempt fails with `Lethal`.
 revoke     An unclaimed effect is cancelled in silence, also when an earlier attempt failed: a machine that must know
            whether it acted does not revoke it, but waits for its end. A claimed one is told (`EffectContext.revoked`),
            is not tried again, and always ends in an event: its outcome, or `failed` with the error or `Revoked`.
@@ -17,9 +18,11 @@ complete   The outcome's event, and all it causes, commit together with the effe
 timers     A timer is a row with an absolute due time; it fires once at or after that time, also across restarts.
            Setting a timer of the same name replaces it; cancelling an absent one is nothing.
 slots      A slot has at most one holder; others wait in order of asking. A grant is an event delivered in the
-           transaction that grants it. Releasing what is not held withdraws the wait instead.
+           transaction that grants it; where it raises, it is kept to be tried again, and the slot stays granted.
+           Releasing what is not held withdraws the wait instead.
 bugs       A `step`, `route` or codec that raises undoes its transaction. The delivery, or the event of the timer or the
-           effect, is kept, tried again a few times with growing waits, then left dead: counted, never dropped.
+           effect, is kept, tried again a few times with growing waits, then left dead: counted, never dropped. Of a
+           dead delivery the machine hears once (`Machine.unheard`), so that it can tell whoever waits for an answer.
 """
 
 from __future__ import annotations
@@ -55,6 +58,10 @@ class CannotStart(Exception):
 
 class Revoked(Exception):
     """What `EffectPolicy.failed` hears when an effect was revoked while claimed and is therefore not tried again."""
+
+
+class Lethal(Exception):
+    """What `EffectPolicy.failed` hears when so many processes died while they performed the effect."""
 
 
 class Clock(Protocol):
@@ -135,6 +142,9 @@ class Machine(Protocol[S, E]):
     def route(self, delivery: Delivery) -> Sequence[tuple[str, E]]:
         """Which aggregates hear of this delivery, and as what. May raise: the delivery is then kept as failed."""
 
+    def unheard(self, delivery: Delivery) -> Sequence[tuple[str, E]]:
+        """Who is to be told that this delivery, which `route` or `step` raised for again and again, was given up."""
+
     def dump_state(self, state: S) -> bytes: ...
     def load_state(self, schema: int, data: bytes) -> S:
         """Read a stored state of this or an older schema (upcasting). A newer schema never gets here."""
@@ -204,7 +214,7 @@ class EffectPolicy(Generic[S, E]):
 
     An exception for which `retryable` holds is tried again, `attempts` times at most (0: without end), not before
     its `retry_after` attribute (a timedelta) where it has one. Anything else, and exhaustion, becomes the event
-    `failed(effect, error)`.
+    `failed(effect, error)`. Attempts that died with their process count, but only from the fifth on do they exhaust.
     A performer that outlives `deadline` is cancelled and counts as a retryable TimeoutError.
     """
 

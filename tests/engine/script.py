@@ -59,6 +59,7 @@ class Script:
     def __init__(self, schema: int = 1) -> None:
         self.state_schema = schema
         self.poison: set[str] = set()
+        self.mourners: tuple[str, ...] = ()
 
     def initial(self, key: str) -> Noted:
         return Noted()
@@ -91,6 +92,9 @@ class Script:
     def route(self, delivery: Delivery) -> Sequence[tuple[str, Do]]:
         assert delivery.body is not None
         return msgspec.json.decode(delivery.body, type=list[tuple[str, Do]])
+
+    def unheard(self, delivery: Delivery) -> Sequence[tuple[str, Do]]:
+        return [(key, Do(f"unheard {delivery.guid}")) for key in self.mourners]
 
     def dump_state(self, state: Noted) -> bytes:
         return msgspec.json.encode(state)

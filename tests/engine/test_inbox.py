@@ -69,6 +69,32 @@ async def test_a_poisonous_delivery_is_tried_a_few_times_then_left_dead_and_visi
         assert not await stage.engine.accept(delivery("g1", ("a", Do("good"))))
 
 
+async def test_of_a_dead_delivery_the_machine_hears_once(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        stage.machine.poison.add("bad")
+        stage.machine.mourners = ("a",)
+        await stage.engine.accept(delivery("g1", ("a", Do("bad"))))
+        await stage.engine.idle()
+        assert await stage.labels("a") == ()
+        while await stage.clock.advance_to_next(stage.engine):
+            pass
+        assert await stage.labels("a") == ("unheard g1",)
+        assert [entry.cause for entry in await stage.engine.log("a")] == ["dead delivery:g1"]
+        assert (await stage.engine.overview()).dead == 1
+
+
+async def test_a_machine_that_cannot_even_hear_of_a_dead_delivery_goes_on(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        stage.machine.poison |= {"bad", "unheard g1"}
+        stage.machine.mourners = ("a",)
+        await stage.engine.accept(delivery("g1", ("a", Do("bad"))))
+        while await stage.clock.advance_to_next(stage.engine):
+            pass
+        await stage.do("a", Do("next"))
+        assert await stage.labels("a") == ("next",)
+        assert (await stage.engine.overview()).dead == 1
+
+
 async def test_a_delivery_succeeds_once_the_bug_is_gone(shell: Shell) -> None:
     async with playing(shell) as stage:
         stage.machine.poison.add("bad")

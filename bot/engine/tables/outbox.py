@@ -146,6 +146,7 @@ def end(tx: Tx, effect: Effect, status: str, now: datetime, error: str | None = 
 
 
 def retry(tx: Tx, effect: Effect, error: str, due: datetime) -> None:
+    """Back to waiting; the attempt counts."""
     tx.execute(
         "UPDATE effects SET status = 'pending', due = ?, last_error = ? WHERE id = ?", (stored(due), error, effect.id)
     )
@@ -161,12 +162,6 @@ def hand_back(tx: Tx) -> int:
     for (effect_id,) in handed_back:
         tx.sharing.waits(tx, effect_id)
     return len(handed_back)
-
-
-def unclaim(tx: Tx, effect: Effect) -> None:
-    """Back to waiting; the attempt that died counts."""
-    tx.execute("UPDATE effects SET status = 'pending' WHERE id = ?", (effect.id,))
-    tx.sharing.waits(tx, effect.id)
 
 
 def adopt_registry(tx: Tx, lane_of: dict[str, str]) -> set[str]:
