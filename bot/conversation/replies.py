@@ -58,6 +58,13 @@ def misunderstood(problem: str) -> str:
     return f"😕 {problem[:1].upper()}{problem[1:]}{end} `@perf-gate help` shows what can be said."
 
 
+def unheard() -> str:
+    return (
+        "😕 I failed at this comment through a mistake of my own, so nothing of it was done; the operator's log has "
+        "the details. Please say it again, in other words if you can."
+    )
+
+
 def denied(needed: str) -> str:
     return (
         f"Thanks, but this command needs `{needed}` access to the repository, which I could not find for you. "

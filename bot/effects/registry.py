@@ -16,7 +16,7 @@ from bot.effects.locate import locate_baseline
 from bot.effects.prepare import cleanup, preflight, prepare
 from bot.effects.publish import publish
 from bot.effects.speak import ask, react, reply
-from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Outcome, Revoked
+from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Lethal, Outcome, Revoked
 from bot.faults import Fault
 from bot.gating.events import EffectFailed, Event
 from bot.gating.model import PullRequest
@@ -51,7 +51,7 @@ class Row:
 
 
 ROWS = (
-    Row("react", "github-write", react, timedelta(seconds=30), 5, _SOON),
+    Row("react", "github-write", react, timedelta(seconds=30), 10, _SOON),
     Row("reply", "github-write", reply, timedelta(minutes=2), 20),
     Row("ask", "github-write", ask, timedelta(minutes=2), 20),
     Row("publish", "github-write", publish, timedelta(minutes=2), 0),
@@ -111,6 +111,8 @@ def _sentence(effect: Effect, error: BaseException) -> str:
         return error.public
     if isinstance(error, Revoked):
         return "it is no longer wanted"
+    if isinstance(error, Lethal):
+        return f"perf-gate itself ended each time it came to `{effect.kind}`; the operator's log has the details"
     if isinstance(error, TimeoutError):
         return f"`{effect.kind}` did not end in time, again and again"
     return f"`{effect.kind}` failed in a way that was not foreseen; the operator's log has the details"

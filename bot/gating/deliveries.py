@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
-from bot.gating.events import Closed, Event, HeadMoved, Mentioned, Reopened
+from bot.gating.events import Closed, Event, HeadMoved, Mentioned, Reopened, Unheard
 from bot.gating.model import Place
 
 _PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
@@ -95,6 +95,25 @@ def route(event: str, body: bytes, mention: str, repositories: Collection[str]) 
         return ()
     heard = _comment(envelope, mention) if event == "issue_comment" else _pull(envelope)
     return () if heard is None else ((heard.place.key, heard),)
+
+
+def unheard(event: str, body: bytes, mention: str, repositories: Collection[str]) -> Sequence[tuple[str, Event]]:
+    """Whose comment went unanswered when this delivery was given up, as far as it can be read without parsing it."""
+    try:
+        envelope = _decode(body)
+    except msgspec.MsgspecError:
+        return ()
+    comment, issue = envelope.comment, envelope.issue
+    if event != "issue_comment" or envelope.action != "created" or comment is None or issue is None:
+        return ()
+    if envelope.repository is None or envelope.installation is None or issue.pull_request is None:
+        return ()
+    if envelope.repository.full_name.lower() not in repositories or comment.user is None:
+        return ()
+    if comment.user.type != "User" or f"@{mention.lower()}" not in (comment.body or "").lower():
+        return ()
+    place = _place(envelope, issue.number, issue.user)
+    return ((place.key, Unheard(place, comment.id)),)
 
 
 def _comment(envelope: _Envelope, mention: str) -> Mentioned | None:

@@ -27,6 +27,13 @@ class Mentioned(msgspec.Struct, frozen=True, tag=True):
     bare: bool = False
 
 
+class Unheard(msgspec.Struct, frozen=True, tag=True):
+    """A comment for the bot that it failed to handle, again and again, through a bug of its own."""
+
+    place: Place
+    comment_id: int
+
+
 class HeadMoved(msgspec.Struct, frozen=True, tag=True):
     """The pull request got a new head (`synchronize`, or found by looking). `before`: the head it had, where known."""
 
@@ -231,6 +238,7 @@ class Expired(msgspec.Struct, frozen=True, tag=True):
 
 Event = (
     Mentioned
+    | Unheard
     | HeadMoved
     | Closed
     | CommentLost

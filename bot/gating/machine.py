@@ -44,6 +44,11 @@ class GateMachine:
             return ()
         return deliveries.route(delivery.event, delivery.body, self._mention, self._repositories)
 
+    def unheard(self, delivery: Delivery) -> Sequence[tuple[str, Event]]:
+        if delivery.body is None:
+            return ()
+        return deliveries.unheard(delivery.event, delivery.body, self._mention, self._repositories)
+
     def dump_state(self, state: PullRequest) -> bytes:
         return _encoder.encode(state)
 

@@ -39,6 +39,7 @@ from bot.gating.events import (
     Reopened,
     SlotGranted,
     Submitted,
+    Unheard,
     Watched,
 )
 from bot.gating.model import PullRequest
@@ -68,6 +69,8 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
     draft = Draft(pr, now)
     if isinstance(event, Mentioned):
         _mentioned(draft, event)
+    elif isinstance(event, Unheard):
+        _unheard(draft, event)
     elif isinstance(event, HeadMoved):
         _head_moved(draft, event)
     elif isinstance(event, Closed):
@@ -115,6 +118,12 @@ def _mentioned(draft: Draft, event: Mentioned) -> None:
         # The command rides along as a whole event, so that the look-up needs nothing else.
         said = msgspec.to_builtins(event.said)
         draft.effect("authorise", {"comment_id": event.comment_id, "actor": event.actor, "said": said})
+
+
+def _unheard(draft: Draft, event: Unheard) -> None:
+    if event.comment_id not in draft.pr.heard:
+        draft.set(place=event.place, heard=(*draft.pr.heard[-_MOST_HEARD + 1 :], event.comment_id))
+        draft.reply(event.comment_id, replies.unheard())
 
 
 def _head_moved(draft: Draft, event: HeadMoved) -> None:

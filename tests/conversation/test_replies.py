@@ -31,6 +31,7 @@ def misunderstood(body: str) -> str:
 
 # By the function that says it; each is said in every way it can be.
 SAID: Final[dict[str, list[str]]] = {
+    "unheard": [replies.unheard()],
     "help_table": [replies.help_table()],
     "misunderstood": [
         misunderstood("@perf-gate gooo"),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from bot.gating.states import RunState
 from bot.server.webhook import LARGEST_BODY
@@ -173,3 +175,22 @@ async def test_the_order_of_arrival_is_not_the_order_of_events(tmp_path: Path) -
         assert w.pull.head_sha[:10] in question
         assert (await w.run()).state is RunState.awaiting_reviewer
         assert w.iris.submissions == 0
+
+
+async def test_a_comment_that_the_bot_fails_at_is_answered_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RecursionError("a bug")
+
+    async with world(tmp_path) as w:
+        with monkeypatch.context() as patched:
+            patched.setattr("bot.gating.deliveries.parse_comment", broken)
+            await w.says("rev", "@perf-gate status")
+            await w.live_through(timedelta(hours=1))
+            assert (await w.app.engine.overview()).dead == 1
+            assert "a mistake of my own" in w.reply()
+        # An operator who mended the bug tries again: what was answered stays answered.
+        await w.app.engine.revive()
+        await w.settle()
+        assert w.says_nothing()
