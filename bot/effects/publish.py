@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+from datetime import timedelta
+
 from bot.comment.canonical import SENTINEL, digest, render
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
+from bot.faults import Fault
 from bot.gating.events import Event, Published
 from bot.github.names import Marker
+
+_log = logging.getLogger(__name__)
+
+PATIENCE = timedelta(days=1)
+"""How long a refusal of GitHub's is not believed; trouble that may pass is outlived however long it lasts."""
 
 
 async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -19,5 +28,12 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     if said == pr.comment_digest:
         return Outcome()
     marker = Marker(SENTINEL)
-    comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, body, pr.comment_id or None)
+    try:
+        comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, body, pr.comment_id or None)
+    except Fault as fault:
+        if fault.retryable or context.clock.now() - effect.created_at < PATIENCE:
+            raise
+        # The App was uninstalled, or the conversation locked. Whatever happens next publishes again.
+        _log.error("the comment is given up", extra={"effect": effect.id, "why": str(fault)})
+        return Outcome()
     return Outcome(Published(comment.id, said))

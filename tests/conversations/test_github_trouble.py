@@ -218,3 +218,21 @@ async def test_an_app_that_was_uninstalled_loses_the_comment_and_nothing_else(tm
         assert (await w.run()).state is RunState.passed
         assert "watching the ferry" in w.canonical()
         assert all(comment.author.login == BOT for comment in w.comments())
+
+
+async def test_an_app_that_was_uninstalled_asks_for_a_day_and_then_no_more(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        (installation,) = w.sim.world.installations
+        await w.sim.uninstall(installation)
+        await w.ferry_ends()
+        await w.live_through(timedelta(hours=23))
+        before = w.asked_github()
+        await w.live_through(timedelta(hours=2))
+        asked = w.asked_github()
+        assert asked > before
+        await w.live_through(timedelta(days=2))
+        assert w.asked_github() == asked
+        assert (await w.run()).state is RunState.passed
+        w.canonical()
