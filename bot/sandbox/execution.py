@@ -79,33 +79,57 @@ def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes]
     return process, status
 
 
-async def _reader(pipe: IO[bytes]) -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    return reader, transport
+class Pipe:
+    """`with Pipe(file) as reader`: the reading end of a pipe as a stream; leaving closes the file.
+
+    Not the loop's `connect_read_pipe`: uvloop closes the descriptor and then the file, and in between another thread
+    may have been given the same number for a file of its own (uvloop/handles/handle.pyx, `UVSocketHandle._close`).
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._loop = asyncio.get_running_loop()
+        self._reader = asyncio.StreamReader()
+
+    def __enter__(self) -> asyncio.StreamReader:
+        os.set_blocking(self._file.fileno(), False)
+        self._loop.add_reader(self._file.fileno(), self._readable)
+        return self._reader
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.remove_reader(self._file.fileno())
+        self._file.close()
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._file.fileno(), 2**16)
+        except BlockingIOError:
+            return
+        if data:
+            self._reader.feed_data(data)
+        else:
+            self._loop.remove_reader(self._file.fileno())
+            self._reader.feed_eof()
 
 
 async def _pump(pipe: IO[bytes], output: TailLog, first: bytearray) -> None:
     """Feed all but the first byte, where that is the cage's signal, to `output`."""
-    reader, transport = await _reader(pipe)
-    while data := await reader.read(2**16):
-        if not first:
-            first += data[:1]
-            data = data[1:] if data[:1] in b"+-" else data
-        output.feed(data)
-    transport.close()
+    with Pipe(pipe) as reader:
+        while data := await reader.read(2**16):
+            if not first:
+                first += data[:1]
+                data = data[1:] if data[:1] in b"+-" else data
+            output.feed(data)
 
 
 async def _first_process(status: int) -> int | None:
     """A pidfd of the cage's first process, from the first of bwrap's status lines, once bwrap has written its last."""
-    reader, transport = await _reader(os.fdopen(status, "rb"))
     pidfd = None
-    with suppress(ProcessLookupError, ValueError, KeyError):  # it is gone already, or bwrap never came so far
-        pidfd = os.pidfd_open(json.loads(await reader.readline())["child-pid"])
-    # bwrap tells the exit code later on, and dies of a closed pipe.
-    await reader.read()
-    transport.close()
+    with Pipe(os.fdopen(status, "rb")) as reader:
+        with suppress(ProcessLookupError, ValueError, KeyError):  # it is gone already, or bwrap never came so far
+            pidfd = os.pidfd_open(json.loads(await reader.readline())["child-pid"])
+        # bwrap tells the exit code later on, and dies of a closed pipe.
+        await reader.read()
     return pidfd
 
 
