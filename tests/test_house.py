@@ -22,12 +22,13 @@ MAY_KNOW: dict[str, set[str]] = {
     "conversation": {"config"},
     "assessment": {"config"},
     "verdict": {"config"},
-    "gating": {"assessment", "config", "conversation", "verdict", "engine.port"},
-    "comment": {"assessment", "config", "conversation", "gating", "verdict"},
+    "watching": set(),
+    "gating": {"assessment", "config", "conversation", "verdict", "watching", "engine.port"},
+    "comment": {"assessment", "config", "conversation", "gating", "verdict", "watching"},
     "github": {"config"} | VALUES,
     "checkout": {"assessment.model", "assessment.change", "config"} | VALUES,
     "sandbox": {"config"} | VALUES,
-    "iris": {"config", "sandbox"} | VALUES,
+    "iris": {"config", "sandbox", "watching.look"} | VALUES,
     "baseline": {"config", "github", "verdict.past", "verdict.report"} | VALUES,
     "server": {"config", "engine.port", "engine.views"} | VALUES,
     "recovery": {"comment.canonical", "engine.port", "engine.views", "gating", "github"} | VALUES,
@@ -44,11 +45,12 @@ MAY_KNOW: dict[str, set[str]] = {
         "iris",
         "sandbox",
         "verdict",
+        "watching",
     }
     | VALUES,
 }
 KNOWS_EVERYTHING = {"app", "cli"}
-PURE = ("conversation", "assessment", "gating", "verdict", "comment")
+PURE = ("conversation", "assessment", "gating", "verdict", "comment", "watching")
 # What only touches the outside world: a pure room that imports one of these is not pure.
 IMPURE = {"aiohttp", "asyncio", "socket", "subprocess", "sqlite3", "os", "time", "random", "requests", "google"}
 # Entry points that read standard input stand at a pure room's edge.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bot.comment.ferry import trouble_before
 from bot.comment.limits import Section
 from bot.comment.markdown import block, code
 from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, mention, sentence, sha
@@ -86,7 +87,8 @@ def _ferry(run: Run) -> str:
     if attempt is None or not attempt.job_id:
         return ""
     ferry = f"Iris job {code(attempt.job_id)}: {sentence(attempt.ferry_state or 'submitted', 60)}"
-    return f"{ferry}\n\n{block(attempt.error[:2000])}" if attempt.error else ferry
+    parts = [ferry, block(attempt.error[:2000]) if attempt.error else "", trouble_before(attempt)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _top(run: Run, what: str, following: str) -> str:

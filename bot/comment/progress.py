@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bot.comment.exclusions import exclusions
+from bot.comment.ferry import (
+    health_line,
+    machines_line,
+    progress_line,
+    queue_line,
+    stale_line,
+    trouble_lines,
+    trouble_sections,
+)
 from bot.comment.limits import Section
 from bot.comment.markdown import code, table, text
 from bot.comment.numbers import NOTHING, duration
-from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, moment, sentence, stale_warning
+from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, moment, stale_warning
 from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
 from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.states import RunState
@@ -39,6 +48,10 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
         f"**Status:** {_DOING[run.state]}, since {moment(run.since)}",
         f"**Next:** {_next(run)}",
     ]
+    attempt = gate.attempt if gate else None
+    if gate is not None and attempt is not None:
+        lines += trouble_lines(run, gate, attempt)
+        lines.append(queue_line(attempt) if run.state is RunState.queued else progress_line(attempt))
     lines.append(commit_line(run))
     if gate is not None and gate.baseline is not None:
         lines.append(baseline_line(gate.baseline, now))
@@ -47,7 +60,8 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
     return [
         Section("\n".join(line for line in lines if line)),
         Section(head_moved(run)),
-        Section(_stages(gate)),
+        *(Section(part) for part in (trouble_sections(attempt) if attempt else ())),
+        Section(_stages(gate, now)),
         # While it asks, the assessment stands in the question.
         Section(assessment_section(run) if asked and run.assessment else _exclusions(run)),
         *(earlier_gate(run, earlier, thresholds_of(run), now) for earlier in run.gates[:-1]),
@@ -71,19 +85,20 @@ def _next(run: Run) -> str:
     return "this comment is kept up to date; the verdict will stand here."
 
 
-def _stages(gate: GateRun | None) -> str:
+def _stages(gate: GateRun | None, now: datetime) -> str:
     attempt = gate.attempt if gate else None
     if gate is None or attempt is None or not attempt.job_id:
         return ""
     parts = [f"Iris job {code(attempt.job_id)}: {text(attempt.ferry_state or 'submitted')}"]
-    if attempt.pending_reason:
-        parts.append(f"Iris says why it waits: {sentence(attempt.pending_reason, 300)}")
+    parts += [line for line in (health_line(attempt, now), stale_line(attempt)) if line]
     if attempt.progress:
         before = _baseline_stages(gate)
         rows = [
             [text(stage.name, 60), before.get(stage.name, NOTHING), _so_far(stage.seconds), _state(attempt, index)]
             for index, stage in enumerate(attempt.progress)
         ]
+        if attempt.machines:
+            parts.append(machines_line(attempt))
         parts.append(table(["Stage", "Baseline", "So far", "State"], rows, budget=8_000, more="stages"))
     return "\n\n".join(parts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot.comment.exclusions import exclusions, former_verdicts
+from bot.comment.ferry import machines_line, trouble_before
 from bot.comment.limits import Section
 from bot.comment.markdown import block, code, details, text, title
 from bot.comment.noise import chart, disagreement, noise_section
@@ -52,6 +53,7 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
         Section("\n".join(line for line in lines if line)),
         Section(head_moved(run)),
         Section(_ferry_trouble(attempt)),
+        Section(trouble_before(attempt)),
         Section(assessment_section(run)),
         *(Section(part) for part in _tables(gate, attempt, judgement, thresholds)),
         Section(own_limits(thresholds)),
@@ -114,6 +116,7 @@ def _tables(gate: GateRun, attempt: Attempt, judgement: Judgement, thresholds: T
         run_summary(judgement, before, after, thresholds),
         stage_timings(judgement, thresholds),
         infra(before, after),
+        machines_line(attempt),
         remarks(judgement),
         noise_section(judgement, before, after, thresholds),
         chart(gate.history, judgement.total, gate.number),

@@ -67,6 +67,10 @@ class IrisFlags(Strict):
     enable_extra_resources: bool = False
 
 
+# A ferry is not polled tightly (seed 002): its usual time holds no more looks than this.
+MOST_LOOKS = 60
+
+
 class Gate(Strict):
     """One rung of the ladder: which scheduled workflow is its baseline, and how its ferry is launched and watched."""
 
@@ -84,6 +88,21 @@ class Gate(Strict):
     first_check: Duration
     check_every: Duration
     stall_limit: Duration
+
+    @model_validator(mode="after")
+    def _watched_sensibly(self) -> Gate:
+        """A ferry is looked at neither all the time nor too seldom to notice that it stands still."""
+        least = self.wall_time / MOST_LOOKS
+        for name, wait in (("first_check", self.first_check), ("check_every", self.check_every)):
+            if not wait or wait < least:
+                raise ValueError(f"{name} must be at least a {MOST_LOOKS}th of wall_time, so {format_duration(least)}")
+        if self.first_check > self.check_every:
+            raise ValueError("first_check must not be longer than check_every")
+        if self.check_every > self.stall_limit:
+            raise ValueError("check_every must not be longer than stall_limit: a stall would be seen too late")
+        if self.stall_limit > self.wall_time:
+            raise ValueError("stall_limit must not be longer than wall_time")
+        return self
 
 
 class Band(Strict):

@@ -95,6 +95,7 @@ def plan_of(config: RepositoryConfig) -> tuple[GatePlan, ...]:
             number=number,
             name=gate.name,
             wall_seconds=gate.wall_time.total_seconds(),
+            stall_seconds=gate.stall_limit.total_seconds(),
             first_check_seconds=gate.first_check.total_seconds(),
             check_every_seconds=gate.check_every.total_seconds(),
             period_seconds=gate.schedule_period.total_seconds(),

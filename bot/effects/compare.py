@@ -8,7 +8,7 @@ from bot.conversation.commands import Exclude, Include, Reanalyse
 from bot.effects.context import Context, Rooms, config_of, current_gate
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Compared, Event, Rejudged
-from bot.gating.model import GateRun, Run
+from bot.gating.model import Attempt, GateRun, Run
 from bot.verdict.judge import judge
 from bot.verdict.report import parse_json
 
@@ -54,5 +54,12 @@ def judge_gate(run: Run, gate: GateRun) -> Compared:
         excluded=excluded,
         history=gate.history,
         policy=config.verdict.policy,
+        worker_generations=(None, _generation(gate.attempt)),
     )
     return Compared(run.id, gate.number, gate.attempt.number, judgement, excluded)
+
+
+def _generation(attempt: Attempt) -> str | None:
+    """The treatment's machines where all of them are known. Baseline reports name none, so that side is unknown."""
+    kinds = [machine.kind for machine in attempt.machines]
+    return " + ".join(sorted(set(kinds))) if kinds and all(kinds) else None

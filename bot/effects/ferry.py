@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 from bot.checkout.refusals import Refusal
@@ -9,7 +10,7 @@ from bot.effects.context import Context, Rooms, config_of, current_gate, gate_co
 from bot.effects.prepare import PRISTINE, TRUSTED, tree_name
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
-from bot.gating.events import Collected, Event, FerryStopped, Refused, Submitted, Watched
+from bot.gating.events import Collected, Event, FerryStopped, Refused, Submitted, Unseen, Watched
 from bot.gating.model import Attempt, GateRun, Place, Run, StageProgress
 from bot.gating.states import RunState
 from bot.iris.collector_script import SCRIPT
@@ -18,9 +19,14 @@ from bot.iris.names import job_name
 from bot.iris.poll import FerryStatus
 from bot.iris.submit import Refused as RefusedByIris
 from bot.sandbox.bubblewrap import NotInstalled
+from bot.watching import health
+from bot.watching.look import Look
 
 # With the registry's waits between them some two hours, in which a controller is restarted or an operator woken.
 _SUBMIT_ATTEMPTS = 30
+# Some seconds apart; then the gate's own interval goes on, and the comment can say that nobody answers.
+_LOOKS_IN_A_ROW = 4
+_log = logging.getLogger(__name__)
 
 
 def name_of(place: Place, run: Run, gate: GateRun) -> str:
@@ -77,11 +83,23 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
         return Outcome()
     pr, run, gate = found
     attempt = gate.attempts[-1]
-    status = await rooms.iris.poll(attempt.job_id, gate_config(config_of(run), gate.number).expected_steps)
-    if isinstance(status, Absent):
-        return Outcome(await _lost(rooms, place_of(pr), run, gate))
+    steps, stall = gate_config(config_of(run), gate.number).expected_steps, run.plan_of(gate.number).stall_seconds
+
+    def wants_threads(look: Look) -> bool:
+        return health.wants_threads(attempt.vitals, look, stall, context.clock.now())
+
+    try:
+        found_now = await rooms.iris.look(attempt.job_id, steps, wants_threads)
+        if isinstance(found_now, Absent):
+            return Outcome(await _lost(rooms, place_of(pr), run, gate))
+    except Fault as fault:
+        if effect.attempt < _LOOKS_IN_A_ROW:
+            raise
+        _log.warning("Iris cannot be asked about a ferry", extra={"job_id": attempt.job_id, "error": str(fault)})
+        return Outcome(Unseen(run.id, gate.number, attempt.number))
+    status = found_now.status
     seen = _seen(attempt, status)
-    return Outcome(Watched(run.id, gate.number, attempt.number, seen, status.terminal))
+    return Outcome(Watched(run.id, gate.number, attempt.number, seen, status.terminal, found_now.look))
 
 
 async def _lost(rooms: Rooms, place: Place, run: Run, gate: GateRun) -> Event:

@@ -15,6 +15,7 @@ from bot.effects.ferry import collect, stop_ferry, submit, watch
 from bot.effects.locate import locate_baseline
 from bot.effects.prepare import cleanup, preflight, prepare
 from bot.effects.publish import publish
+from bot.effects.queue import look_at_queue
 from bot.effects.speak import ask, react, reply
 from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Lethal, Outcome, Revoked
 from bot.faults import Fault
@@ -63,6 +64,7 @@ ROWS = (
     Row("preflight", "preflight", preflight, timedelta(hours=6), 3),
     Row("locate", "others", locate_baseline, timedelta(minutes=5), 12),
     Row("submit", "others", submit, timedelta(minutes=10), 0),
+    Row("queue", "others", look_at_queue, timedelta(minutes=1), 0),
     Row("watch", "others", watch, timedelta(minutes=3), 0),
     Row("collect", "others", collect, timedelta(minutes=10), 20),
     Row("compare", "others", compare, timedelta(minutes=1), 1),

@@ -177,6 +177,10 @@ class EffectContext(Generic[S_co]):
     """The aggregate's state as committed now."""
     revoked: asyncio.Event
     """Set when a transition revoked this effect after it was claimed: stop where it is safe to stop."""
+    read_other: Callable[[str], Awaitable[S_co]]
+    """Another aggregate's state as committed now; the initial one where nothing was ever delivered to it."""
+    overview: Callable[[], Awaitable[Overview]]
+    """All that is open now: who holds a slot and who waits for it, in which order."""
 
 
 @dataclass(frozen=True, slots=True)

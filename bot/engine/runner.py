@@ -16,6 +16,7 @@ from bot.engine.performing import attempt
 from bot.engine.port import Clock, Effect, EffectContext, EffectPolicy, StoreError
 from bot.engine.tables import outbox
 from bot.engine.transaction import Tx
+from bot.engine.views import Overview
 from bot.engine.writer import Committed
 
 S = TypeVar("S")
@@ -49,6 +50,7 @@ class Runner(Generic[S, E]):
         desk: Desk[S, E],
         policies: Mapping[str, EffectPolicy[S, E]],
         read: Callable[[str], Awaitable[S]],
+        overview: Callable[[], Awaitable[Overview]],
         clock: Clock,
         grace: timedelta,
         presence: Presence,
@@ -58,6 +60,7 @@ class Runner(Generic[S, E]):
         self._desk = desk
         self._policies = policies
         self._read = read
+        self._overview = overview
         self._clock = clock
         self._grace = grace
         self._presence = presence
@@ -161,7 +164,7 @@ class Runner(Generic[S, E]):
 
     async def _carry_out(self, effect: Effect, revoked: asyncio.Event) -> None:
         logger.info("effect begins", extra={"effect": effect.id, "key": effect.key, "attempt": effect.attempt})
-        context = EffectContext(self._clock, partial(self._read, effect.key), revoked)
+        context = EffectContext(self._clock, partial(self._read, effect.key), revoked, self._read, self._overview)
         ending = await attempt(self._policies[effect.kind], effect, context)
         await self._persist(lambda tx: self._desk.settle(tx, effect, ending, self._clock.now()))
 

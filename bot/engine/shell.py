@@ -86,7 +86,7 @@ class ShellEngine(Generic[S, E]):
         self._machine = play.machine
         self._clock = play.clock
         self._desk = Desk(play.machine, registry, play.lanes, play.random, together=together)
-        self._runner = Runner(store, self._desk, registry, self._state, play.clock, play.grace, presence)
+        self._runner = Runner(store, self._desk, registry, self._state, self.overview, play.clock, play.grace, presence)
 
     async def accept(self, delivery: Delivery) -> bool:
         now = self._clock.now()

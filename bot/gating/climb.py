@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from msgspec.structs import replace
-
 from bot.conversation import replies
+from bot.gating import babysitting
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -97,6 +96,8 @@ def baseline_found(draft: Draft, event: BaselineFound) -> None:
     draft.change_gate(baseline=event.baseline, attempts=(Attempt(number=1),), history=event.history)
     draft.enter(RunState.queued)
     draft.acquire_tier()
+    # Where the slot is free it is granted at once, and nobody looks at the queue.
+    draft.check_after(0)
 
 
 def baseline_missing(draft: Draft, event: BaselineMissing) -> None:
@@ -104,6 +105,8 @@ def baseline_missing(draft: Draft, event: BaselineMissing) -> None:
 
 
 def slot_granted(draft: Draft) -> None:
+    draft.cancel_check()
+    draft.change_attempt(queue=None)
     draft.enter(RunState.submitting)
     draft.attempt_effect("submit")
 
@@ -118,24 +121,20 @@ def submitted(draft: Draft, event: Submitted) -> None:
 
 
 def check_due(draft: Draft) -> None:
-    draft.attempt_effect("watch")
+    """Look at the ferry, or at the queue before it."""
+    draft.attempt_effect("queue" if draft.run.state is RunState.queued else "watch")
 
 
 def watched(draft: Draft, event: Watched) -> None:
-    seen, attempt = event.seen, draft.run.gates[-1].attempts[-1]
-    # What the machine itself pinned stays; the look at the cluster fills in the rest.
-    now = replace(seen, number=attempt.number, job_id=attempt.job_id, submitted_at=attempt.submitted_at)
-    if now != attempt:
-        draft.change_gate(attempts=(*draft.run.gates[-1].attempts[:-1], now))
-        draft.publish()
-    if event.ended and draft.run.stop_requested_by and seen.ferry_state != "succeeded":
+    babysitting.seen(draft, event)
+    if event.ended and draft.run.stop_requested_by and event.seen.ferry_state != "succeeded":
         draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
     elif event.ended:
         draft.release_tier()
         draft.enter(RunState.collecting)
         draft.attempt_effect("collect")
     else:
-        draft.check_after(draft.run.plan_of(event.gate).check_every_seconds)
+        draft.check_after(babysitting.seconds_to_next_look(draft.run, draft.now))
 
 
 def collected(draft: Draft, event: Collected) -> None:

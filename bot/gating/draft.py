@@ -157,6 +157,9 @@ class Draft:
         event = CheckDue(self.run.id, gate.number, attempt.number)
         self._timers.append(Timer(f"check:{self.run.id}", self.now + timedelta(seconds=seconds), event))
 
+    def cancel_check(self) -> None:
+        self._cancel.append(f"check:{self.run.id}")
+
     def expire_after(self, wait: timedelta) -> None:
         event = Expired(self.run.id, self.now)
         self._timers.append(Timer(f"expiry:{self.run.id}", self.now + wait, event))
@@ -167,11 +170,16 @@ class Draft:
     def acquire_tier(self) -> None:
         gate, attempt = self.run.gates[-1], self.run.gates[-1].attempts[-1]
         granted = SlotGranted(self.run.id, gate.number, attempt.number)
-        self._acquire.append(SlotRequest(f"tier-{gate.number}", holder(self.run, gate, attempt), granted))
+        self._acquire.append(SlotRequest(tier_slot(gate.number), holder(self.run, gate, attempt), granted))
 
     def release_tier(self) -> None:
         gate = self.run.gates[-1]
         self._release.append(holder(self.run, gate, gate.attempts[-1]))
+
+
+def tier_slot(gate: int) -> str:
+    """The slot that lets one treatment of a tier run at a time: two would slow each other down."""
+    return f"tier-{gate}"
 
 
 def holder(run: Run, gate: GateRun, attempt: Attempt) -> str:

@@ -15,6 +15,8 @@ from bot.conversation.commands import Command, Exclude, Include, Reanalyse, Said
 from bot.gating.model import Attempt, Baseline, FailedCommand, GatePlan, Place
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
+from bot.watching.look import Look
+from bot.watching.queue import Queue
 
 
 class Mentioned(msgspec.Struct, frozen=True, tag=True):
@@ -167,13 +169,34 @@ class Submitted(msgspec.Struct, frozen=True, tag=True):
 
 
 class Watched(msgspec.Struct, frozen=True, tag=True):
-    """One look at the ferry; `seen` carries what the cluster shows now. `ended` once the root job is terminal."""
+    """One look at the ferry; `seen` carries what the cluster shows now. `ended` once the root job is terminal.
+
+    `look` holds the evidence of how it does; None where nobody asked for it.
+    """
 
     run_id: str
     gate: int
     attempt: int
     seen: Attempt
     ended: bool
+    look: Look | None = None
+
+
+class Unseen(msgspec.Struct, frozen=True, tag=True):
+    """Iris did not answer, several times. That says nothing about the ferry."""
+
+    run_id: str
+    gate: int
+    attempt: int
+
+
+class QueueSeen(msgspec.Struct, frozen=True, tag=True):
+    """Who comes first at the tier that this attempt waits for."""
+
+    run_id: str
+    gate: int
+    attempt: int
+    queue: Queue
 
 
 class Collected(msgspec.Struct, frozen=True, tag=True):
@@ -258,6 +281,8 @@ Event = (
     | SlotGranted
     | Submitted
     | Watched
+    | Unseen
+    | QueueSeen
     | Collected
     | Compared
     | Rejudged

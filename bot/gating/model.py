@@ -14,6 +14,10 @@ from bot.assessment.model import Assessment
 from bot.gating.states import RunState
 from bot.verdict.model import Judgement, VerdictName
 from bot.verdict.past import PastRun
+from bot.watching.look import Machine
+from bot.watching.outlook import Outlook
+from bot.watching.queue import Queue
+from bot.watching.vitals import Vitals
 
 MaxGate = Literal["skip", "1", "2", "3"]
 
@@ -41,6 +45,7 @@ class GatePlan(msgspec.Struct, frozen=True):
     first_check_seconds: float
     check_every_seconds: float
     period_seconds: float
+    stall_seconds: float = 1800.0
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -74,8 +79,21 @@ class StageProgress(msgspec.Struct, frozen=True):
     shards_total: int = 0
 
 
+class Told(msgspec.Struct, frozen=True):
+    """What the comment was last written for: a line that names all that matters at once, and the outlook and queue."""
+
+    news: str = ""
+    outlook: Outlook | None = None
+    queue: Queue | None = None
+
+
 class Attempt(msgspec.Struct, frozen=True):
-    """One submission of a gate's treatment ferry. `job_name` derives from the pinned ids; `job_id` is Iris' answer."""
+    """One submission of a gate's treatment ferry. `job_name` derives from the pinned ids; `job_id` is Iris' answer.
+
+    `vitals` are how it does and what is remembered between two looks, `outlook` when it may end, `machines` the kinds
+    of machine its workers ran on, `queue` who comes first at its tier, `stale` left-over coordinators of its pipelines.
+    `told` is what of all this the comment was last written for.
+    """
 
     number: int
     job_name: str = ""
@@ -89,6 +107,12 @@ class Attempt(msgspec.Struct, frozen=True):
     progress: tuple[StageProgress, ...] = ()
     report: str = ""
     judgement: Judgement | None = None
+    vitals: Vitals = Vitals()
+    outlook: Outlook | None = None
+    machines: tuple[Machine, ...] = ()
+    queue: Queue | None = None
+    stale: tuple[str, ...] = ()
+    told: Told = Told()
 
 
 class Exclusion(msgspec.Struct, frozen=True):

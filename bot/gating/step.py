@@ -9,7 +9,7 @@ import msgspec
 from bot.conversation import replies
 from bot.conversation.commands import Help, Misunderstood, Status
 from bot.engine.port import Transition
-from bot.gating import climb, orders, rejudging
+from bot.gating import babysitting, climb, orders, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -34,12 +34,14 @@ from bot.gating.events import (
     PreflightPassed,
     Prepared,
     Published,
+    QueueSeen,
     Refused,
     Rejudged,
     Reopened,
     SlotGranted,
     Submitted,
     Unheard,
+    Unseen,
     Watched,
 )
 from bot.gating.model import PullRequest
@@ -209,10 +211,14 @@ def _of_the_gate(draft: Draft, event: Event) -> None:
         climb.slot_granted(draft)
     elif state is RunState.submitting and isinstance(event, Submitted):
         climb.submitted(draft, event)
-    elif state is RunState.ferrying and isinstance(event, CheckDue):
+    elif state is RunState.queued and isinstance(event, QueueSeen):
+        babysitting.queue_seen(draft, event)
+    elif state in (RunState.queued, RunState.ferrying) and isinstance(event, CheckDue):
         climb.check_due(draft)
     elif state is RunState.ferrying and isinstance(event, Watched):
         climb.watched(draft, event)
+    elif state is RunState.ferrying and isinstance(event, Unseen):
+        babysitting.unseen(draft, event)
     elif run.state.has_live_ferry and isinstance(event, FerryStopped):
         by = run.stop_requested_by
         draft.end(RunState.stopped, replies.stopped_by(by) if by else replies.closed_run(merged=False))

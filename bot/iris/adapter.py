@@ -21,6 +21,7 @@ from bot.iris.collector_script import NoReport
 from bot.iris.command_line import CommandLineTransport
 from bot.iris.controller import Absent, Controller, Found, Transport, Unknown
 from bot.iris.http import HttpTransport
+from bot.iris.look import Seen, WantsThreads, look_at
 from bot.iris.poll import FerryStatus
 from bot.iris.process import Cage
 from bot.iris.progress import ShardProgress
@@ -81,6 +82,10 @@ class Iris:
             return Absent(job_id)
         shards = {} if root.terminal else await self._shards(root, tree)
         return poll.ferry_status(root, tree, self._now(), expected_steps=expected_steps, shards=shards)
+
+    async def look(self, job_id: str, expected_steps: Sequence[str], wants_threads: WantsThreads) -> Seen | Absent:
+        """How the ferry is doing, with the evidence. `wants_threads` says whether a look deserves a thread dump."""
+        return await look_at(self._controller, job_id, expected_steps, self._now(), wants_threads)
 
     async def collect(
         self, job_id: str, gate: Gate, name: str, commit_sha: str, trusted: Path | None = None

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
+from binascii import Error as NotBase64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from bot.faults import Fault
 from bot.iris import records
-from bot.iris.records import Job, Json, Task
+from bot.iris.records import Job, Json, Task, Worker
 
 _Record = TypeVar("_Record")
 
 # The controller's own limits: 500 jobs a page, and no page that begins after 5000.
 _PAGE = 500
 _LAST_OFFSET = 5000
+# Seconds that py-spy samples a process for; one dump is all that is wanted.
+_DUMP_SECONDS = 1
 
 
 class Transport(Protocol):
@@ -96,6 +100,29 @@ class Controller:
 
     async def logs(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
         return await self._transport.logs(job_id, substring, most_lines)
+
+    async def workers(self) -> list[Worker]:
+        """The cluster's machines that are registered now."""
+        found: list[Worker] = []
+        while len(found) <= _LAST_OFFSET:
+            query = {"limit": _PAGE, "offset": len(found)}
+            answer = records.snake_keys(await self._transport.call("ListWorkers", {"query": query}))
+            page = _read("ListWorkers", answer.get("workers"), records.worker)
+            found += page
+            if not answer.get("has_more") or not page:
+                break
+        return found
+
+    async def thread_dump(self, task_id: str) -> str:
+        """What every thread of a task's processes does. Raises a Fault where the worker cannot say (no py-spy)."""
+        body = {"target": task_id, "durationSeconds": _DUMP_SECONDS, "profileType": {"threads": {}}}
+        answer = records.snake_keys(await self._transport.call("ProfileTask", body))
+        if answer.get("error"):
+            raise Fault("Iris could not dump threads", str(answer["error"])[:300], retryable=True)
+        try:
+            return b64decode(str(answer.get("profile_data") or "")).decode("utf-8", "replace")
+        except NotBase64 as error:
+            raise _misshapen("ProfileTask", str(error)) from error
 
     async def terminate(self, job_id: str) -> bool:
         """Stop a job with all below it. False when there is no such job; stopping an ended one is no error."""

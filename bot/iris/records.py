@@ -47,11 +47,13 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of a task."""
+    """One try of a task, on one worker."""
 
     state: str
     started_ms: int | None
     finished_ms: int | None
+    error: str = ""
+    worker_id: str = ""
 
     @property
     def duration_ms(self) -> int | None:
@@ -74,6 +76,19 @@ class Task:
     @property
     def duration_ms(self) -> int | None:
         return _between(self.started_ms, self.finished_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A machine of the cluster; what is empty or 0 the controller does not say."""
+
+    id: str
+    scale_group: str = ""
+    device: str = ""
+    cpus: int = 0
+    memory_bytes: int = 0
+    zone: str = ""
+    region: str = ""
 
 
 def snake_keys(value: Any) -> Any:
@@ -128,9 +143,34 @@ def task(data: Json) -> Task:
         finished_ms=_epoch_ms(raw.get("finished_at")),
         peak_memory_mb=int((raw.get("resource_usage") or {}).get("memory_peak_mb") or 0),
         attempts=tuple(
-            Attempt(state_name(a.get("state")), _epoch_ms(a.get("started_at")), _epoch_ms(a.get("finished_at")))
+            Attempt(
+                state_name(a.get("state")),
+                _epoch_ms(a.get("started_at")),
+                _epoch_ms(a.get("finished_at")),
+                str(a.get("error") or ""),
+                str(a.get("worker_id") or ""),
+            )
             for a in raw.get("attempts") or ()
         ),
+    )
+
+
+def worker(data: Json) -> Worker:
+    """Read a WorkerHealthStatus. Raises ValueError when it is none."""
+    raw = snake_keys(data)
+    if not isinstance(raw.get("worker_id"), str):
+        raise ValueError("a worker without an id")
+    about = raw.get("metadata") or {}
+    attributes = {key: str(value.get("string_value") or "") for key, value in (about.get("attributes") or {}).items()}
+    variant = attributes.get("device-variant", "")
+    return Worker(
+        id=raw["worker_id"],
+        scale_group=attributes.get("scale-group", ""),
+        device="" if variant == "cpu" else variant,
+        cpus=int(about.get("cpu_count") or 0),
+        memory_bytes=int(about.get("memory_bytes") or 0),
+        zone=str(about.get("gce_zone") or "") or attributes.get("zone", ""),
+        region=attributes.get("region", ""),
     )
 
 

@@ -175,6 +175,7 @@ def plans(settings: RepositoryConfig) -> tuple[GatePlan, ...]:
             gate.first_check.total_seconds(),
             gate.check_every.total_seconds(),
             gate.schedule_period.total_seconds(),
+            gate.stall_limit.total_seconds(),
         )
         for number, gate in settings.gates.items()
     )

@@ -32,10 +32,10 @@ def test_without_a_file_the_zephyr_ladder_holds() -> None:
 
 def test_a_repository_changes_single_keys_and_keeps_the_rest() -> None:
     config = load_repository_config(
-        'ladder = [1]\n[gates.1]\nfirst_check = "2s"\n[thresholds.stage]\nwarn_percent = 7.5'
+        'ladder = [1]\n[gates.1]\nfirst_check = "2m"\n[thresholds.stage]\nwarn_percent = 7.5'
     )
     assert config.ladder == (1,)
-    assert config.gates[1].first_check == timedelta(seconds=2)
+    assert config.gates[1].first_check == timedelta(minutes=2)
     assert config.gates[1].workflow == "marin-canary-datakit-tier1.yaml"
     assert config.thresholds.stage.warn_percent == Decimal("7.5")
     assert config.thresholds.total.warn_percent == Decimal(5)

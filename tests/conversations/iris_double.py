@@ -9,8 +9,10 @@ import asyncio
 import json
 import stat
 import sys
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from aiohttp.test_utils import TestServer
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+THREADS = Path(__file__).parent.parent / "iris" / "fixtures" / "threads"
 # Child job names as the datakit ferry's steps have them.
 CHILD = {"download": "zephyr-download-hf", "normalize": "zephyr-normalize", "tokenize": "zephyr-tokenize-train"}
 
@@ -33,6 +36,24 @@ try:
 except urllib.error.HTTPError as error:
     sys.exit(error.read().decode())
 """
+
+
+@dataclass
+class Work:
+    """The stage that runs now, and how its shards and workers do."""
+
+    stage: str
+    began: int
+    done: int = 0
+    total: int = 64
+    in_flight: int = 2
+    queued: int = 62
+    workers: int = 2
+    waiting: str = ""
+    """Why the workers wait for capacity; empty: they run."""
+    errors: tuple[str, ...] = ()
+    """What the tries of the first worker ended with so far."""
+    zombie: bool = False
 
 
 @dataclass
@@ -51,12 +72,16 @@ class Job:
     preemptions: int = 0
     workers_died: str = ""
     """The error of the last stage's workers, killed with exit code 137; empty: they lived."""
+    pending: str = ""
+    work: Work | None = None
 
 
 class IrisDouble:
     """`async with IrisDouble(folder) as iris:`; `iris.jobs` are the submissions, `iris.finish(...)` ends the last."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self.machines: list[dict[str, Any]] = []
         self.jobs: dict[str, Job] = {}
         self.submissions = 0
         self.refuse = ""
@@ -82,7 +107,9 @@ class IrisDouble:
                 web.post(f"{service}/ListJobs", self._list_jobs),
                 web.post(f"{service}/ListTasks", self._list_tasks),
                 web.post(f"{service}/TerminateJob", self._terminate),
-                web.post("/{tail:.*FetchLogs}", self._no_logs),
+                web.post(f"{service}/ListWorkers", self._list_workers),
+                web.post(f"{service}/ProfileTask", self._profile_task),
+                web.post("/{tail:.*FetchLogs}", self._fetch_logs),
             ]
         )
         self._server = TestServer(application)
@@ -107,7 +134,22 @@ class IrisDouble:
     def start(self, **stages: float) -> None:
         """The last job runs; the named stages are done, in seconds."""
         job = self.last
-        job.state, job.started, job.stages = "JOB_STATE_RUNNING", job.submitted + 1000, stages
+        job.state, job.started, job.stages, job.work = "JOB_STATE_RUNNING", job.submitted + 1000, stages, None
+
+    def at_work(self, stage: str, before: Mapping[str, float] | None = None, **how: Any) -> None:
+        """The last job runs this stage, since now where it did not before; `before` are the stages it is done with.
+
+        `how` are fields of `Work`: shards, workers and what is wrong with them.
+        """
+        job, now = self.last, round(self._now().timestamp() * 1000)
+        began = job.work.began if job.work is not None and job.work.stage == stage else now
+        if before is not None:
+            job.stages = dict(before)
+        job.state, job.started, job.work = "JOB_STATE_RUNNING", job.started or now - 1000, Work(stage, began, **how)
+
+    def waits(self, reason: str) -> None:
+        """The last job finds no room."""
+        self.last.state, self.last.pending = "JOB_STATE_PENDING", reason
 
     def finish(
         self,
@@ -148,7 +190,7 @@ class IrisDouble:
         user = arguments[arguments.index("--user") + 1]
         places = [i for i, argument in enumerate(arguments) if argument == "-e"]
         environment = {arguments[i + 1]: arguments[i + 2] for i in places}
-        job = Job(f"/{user}/{name}", arguments, environment)
+        job = Job(f"/{user}/{name}", arguments, environment, submitted=round(self._now().timestamp() * 1000))
         self.jobs[job.id] = job
         if self.lose_answers:
             self.lose_answers -= 1
@@ -193,14 +235,39 @@ class IrisDouble:
             job.state, job.error = "JOB_STATE_KILLED", "Terminated by user"
         return web.json_response({})
 
-    async def _no_logs(self, request: web.Request) -> web.Response:
-        return web.json_response({"entries": []})
+    async def _list_workers(self, request: web.Request) -> web.Response:
+        return web.json_response({"workers": self.machines, "totalCount": len(self.machines), "hasMore": False})
+
+    async def _fetch_logs(self, request: web.Request) -> web.Response:
+        source = (await request.json())["source"]
+        entries = [
+            {"data": progress_line(job.work)}
+            for job in self.jobs.values()
+            if job.work is not None and source.startswith(f"{job.id}/")
+        ]
+        return web.json_response({"entries": entries})
+
+    async def _profile_task(self, request: web.Request) -> web.Response:
+        target = (await request.json())["target"]
+        (work,) = [job.work for job in self.jobs.values() if job.work is not None and target.startswith(f"{job.id}/")]
+        dump = (THREADS / ("zombie.txt" if work.zombie else "coordinator.txt")).read_bytes()
+        return web.json_response({"profileData": b64encode(dump).decode(), "error": ""})
+
+
+def progress_line(work: Work) -> str:
+    """As a coordinator of June 2026 writes it."""
+    return (
+        "I20260620 08:00:00 zephyr.execution [20260620-080000-98a873a3] [stage0-Map → Scatter] "
+        f"{work.done}/{work.total} complete, {work.in_flight} in-flight, {work.queued} queued, "
+        f"{work.workers}/{work.workers} workers alive, 0 dead; items=4.00K (749.1/s), bytes_processed=1.4 MiB"
+    )
 
 
 def tree(job: Job) -> list[dict[str, Any]]:
     """ListJobs' rows for a job: the launcher, and a coordinator with its workers for each stage."""
     root = row(job.id, job.state, job.started, job.finished, job.error, job.submitted)
     root["preemptionCount"] = job.preemptions
+    root["pendingReason"] = job.pending if job.state == "JOB_STATE_PENDING" else ""
     rows, at = [root], job.started
     for stage, seconds in job.stages.items():
         end = at + round(1000 * seconds)
@@ -208,12 +275,25 @@ def tree(job: Job) -> list[dict[str, Any]]:
         workers = f"{coordinator}/{CHILD[stage]}-0123abcd-p0-workers-a0"
         rows += [row(i, "JOB_STATE_SUCCEEDED", at, end, "", at) for i in (coordinator, workers)]
         at = end
+    if job.work is not None and not job.finished:
+        rows += at_work(job.id, job.work)
     if job.workers_died:
         # The coordinator of a pipeline that lost its workers fails with them.
         for dead in rows[-2:]:
             dead |= {"state": "JOB_STATE_FAILED", "error": job.workers_died, "taskStateCounts": {"failed": 1}}
         rows[-1]["exitCode"] = 137
     return rows
+
+
+def at_work(job_id: str, work: Work) -> list[dict[str, Any]]:
+    """The running stage's coordinator and its pool."""
+    coordinator = f"{job_id}/{CHILD[work.stage]}-0123abcd-p0-a0"
+    pool = f"{coordinator}/{CHILD[work.stage]}-0123abcd-p0-workers-a0"
+    state = "SUCCEEDED" if work.zombie else "PENDING" if work.waiting else "RUNNING"
+    workers = row(pool, f"JOB_STATE_{state}", work.began, work.began + 1 if work.zombie else 0, "", work.began)
+    workers["taskStateCounts"] = {state.lower(): work.workers}
+    workers |= {"pendingReason": work.waiting, "failureCount": len(work.errors), "errors": work.errors}
+    return [row(coordinator, "JOB_STATE_RUNNING", work.began, 0, "", work.began), workers]
 
 
 def row(job_id: str, state: str, started: int, finished: int, error: str, submitted: int) -> dict[str, Any]:
@@ -247,5 +327,15 @@ def task(of: dict[str, Any]) -> dict[str, Any]:
         "error": of["error"],
         **{key: of[key] for key in ("startedAt", "finishedAt") if key in of},
     }
+    failed = [
+        {"attemptId": number, "workerId": "worker-1", "state": "TASK_STATE_FAILED", "exitCode": 1, "error": error}
+        for number, error in enumerate(of.get("errors", ()))
+    ]
     attempt = {"attemptId": 0, "isWorkerFailure": False, "attemptUid": "0", **shared}
-    return {"taskId": f"{of['jobId']}/0", "workerAddress": "", "currentAttemptId": 0, "attempts": [attempt], **shared}
+    return {
+        "taskId": f"{of['jobId']}/0",
+        "workerAddress": "",
+        "currentAttemptId": 0,
+        "attempts": [*failed, attempt],
+        **shared,
+    }

@@ -247,7 +247,7 @@ async def world(
     github = Simulator(
         clock=SharedClock(clock), folder=tmp_path / "github", watch_limits=True, write_spacing=spacing or None
     )
-    async with github as sim, IrisDouble(tmp_path) as iris:
+    async with github as sim, IrisDouble(tmp_path, clock.now) as iris:
         app = await sim.create_app(public_key=public, webhook_secret=SECRET)
         repository = await sim.create_repository(REPOSITORY, files=FILES | {".github/perf-gate.toml": config})
         await sim.install(app, repository)

@@ -53,16 +53,20 @@ from bot.gating.events import (
     PreflightPassed,
     Prepared,
     Published,
+    QueueSeen,
     Refused,
     Rejudged,
     Reopened,
     Submitted,
+    Unseen,
     Watched,
 )
 from bot.gating.machine import GateMachine
 from bot.gating.model import Attempt, FailedCommand, GateRun, Run
 from bot.gating.step import step
 from bot.verdict.model import VerdictName
+from bot.watching.look import Look, Shards, Step, Threads
+from bot.watching.queue import Ahead, Queue
 from tests.gating.story import BASE, CONFIG, HEAD, MAIN, NEWER, PLACE, START, assessment, baseline, judgement, plan
 
 COMMANDS: tuple[Command, ...] = (
@@ -71,10 +75,19 @@ COMMANDS: tuple[Command, ...] = (
     *(Exclude("normalize", "flaky"), Exclude("nothing of that name"), Include("normalize")),
 )
 VERDICTS: tuple[VerdictName, ...] = ("pass", "warn", "fail", "inconclusive", "not_comparable")
+# As it goes well, as it waits, as nothing moves, and as nobody serves any more.
+LOOKS = (
+    Look(
+        "running", START, (Step("normalize", "running", 60.0),), 1, 2, shards=(Shards("c", "s0", 1, 9, 1, 7, 2, 2, 0),)
+    ),
+    Look("pending", reasons=("quota_exceeded",)),
+    Look("running", START, coordinators=1),
+    Look("running", START, coordinators=1, threads=Threads("/bot/c", 9, 2, 2, False, True)),
+)
 # What an ended run may still ask for: reading, speaking, cleaning and judging again.
 HARMLESS = {"publish", "cleanup", "reply", "react", "authorise", "rejudge"}
 # Tried until they are done, so they never end in a failure (see the registry).
-ENDLESS = {"publish", "submit", "watch", "stop_ferry"}
+ENDLESS = {"publish", "submit", "watch", "queue", "stop_ferry"}
 
 # Drawn without a look at the world, which keeps every story repeatable: what is not there is chosen from what is.
 PICK = st.integers(0, 999)
@@ -250,7 +263,7 @@ class World(RuleBasedStateMachine):
         return chosen(possible, way) if possible else None
 
     def _outcomes(self, effect: EffectRequest, run_id: str) -> list[Any]:
-        if effect.kind in {"submit", "watch", "stop_ferry", "collect", "compare"}:
+        if effect.kind in {"submit", "queue", "watch", "stop_ferry", "collect", "compare"}:
             return self._of_the_ferry(effect, run_id)
         gate = int(effect.payload.get("gate", 0))
         match effect.kind:
@@ -291,11 +304,13 @@ class World(RuleBasedStateMachine):
                 return [Submitted(*name, f"/bot/{name}")]
             case "watch":
                 assert ferry is not None, "what was never submitted is watched"
-                running = Watched(*name, Attempt(name[2], ferry_state="running"), ended=False)
+                looks = [Watched(*name, Attempt(name[2], ferry_state="running"), False, look) for look in LOOKS]
                 if self.now.second % 3:
-                    return [running]
+                    return [*looks, Unseen(*name)]
                 ferry.alive = False
                 return [Watched(*name, Attempt(name[2], ferry_state="succeeded"), ended=True)]
+            case "queue":
+                return [QueueSeen(*name, Queue((Ahead(5200, self.now, self.now),), self.now))]
             case "stop_ferry":
                 assert ferry is not None, "what was never submitted is stopped"
                 ferry.alive = False
