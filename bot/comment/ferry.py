@@ -43,12 +43,14 @@ def progress_line(attempt: Attempt) -> str:
     day = seen.end.date() == seen.earliest.date() == seen.latest.date()
     told = _clock if day else moment
     between = f"{told(seen.earliest)} to {told(seen.latest)}"
+    share = f"about {seen.percent} % by the baseline's stage times"
+    return f"**Progress:** {share}; expected end {moment(seen.end)} ({between})"
+
+
+def as_seen(attempt: Attempt) -> str:
+    """When all this was true; the comment is not written anew at every look."""
     looked = attempt.vitals.looked_at
-    as_of = f", as seen at {_clock(looked)} UTC" if looked else ""
-    return (
-        f"**Progress:** about {seen.percent} % by the baseline's stage times; expected end {moment(seen.end)} "
-        f"({between}){as_of}"
-    )
+    return f", as seen at {_clock(looked)} UTC" if looked and attempt.ended_at is None else ""
 
 
 def trouble_lines(run: Run, gate: GateRun, attempt: Attempt) -> list[str]:
@@ -106,7 +108,9 @@ def health_line(attempt: Attempt, now: datetime) -> str:
         return f"{wait}. {_told(vitals.evidence)}".rstrip()
     if vitals.health in (Health.starting, Health.straggling, Health.unreachable):
         return _told(vitals.evidence)
-    return f"Iris says why it waits: {sentence(attempt.pending_reason, 300)}" if attempt.pending_reason else ""
+    if attempt.pending_reason and not vitals.current:
+        return f"Iris says why it waits: {sentence(attempt.pending_reason, 300)}"
+    return ""
 
 
 def _told(evidence: tuple[str, ...]) -> str:

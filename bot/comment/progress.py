@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bot.comment.exclusions import exclusions
 from bot.comment.ferry import (
+    as_seen,
     health_line,
     machines_line,
     progress_line,
@@ -89,7 +90,7 @@ def _stages(gate: GateRun | None, now: datetime) -> str:
     attempt = gate.attempt if gate else None
     if gate is None or attempt is None or not attempt.job_id:
         return ""
-    parts = [f"Iris job {code(attempt.job_id)}: {text(attempt.ferry_state or 'submitted')}"]
+    parts = [f"Iris job {code(attempt.job_id)}: {text(attempt.ferry_state or 'submitted')}{as_seen(attempt)}"]
     parts += [line for line in (health_line(attempt, now), stale_line(attempt)) if line]
     if attempt.progress:
         before = _baseline_stages(gate)

@@ -19,6 +19,7 @@ from bot.watching.queue import Ahead
 from bot.watching.vitals import Health, Limits, Vitals
 
 _MOST_MACHINES = 6
+_GOES_ON = (Health.starting, Health.progressing, Health.straggling, Health.workers_failing)
 
 
 def seen(draft: Draft, event: Watched) -> None:
@@ -39,12 +40,10 @@ def seen(draft: Draft, event: Watched) -> None:
         after = replace(after, vitals=health.ended(attempt.vitals, now), outlook=None, stale=())
     elif look is not None:
         expected = outlook.outlook(look.steps, usual_of(gate), look.started_at, now)
-        after = replace(
-            after,
-            vitals=health.examine(attempt.vitals, look, limits_of(run, gate, expected, now), now),
-            outlook=expected,
-            stale=look.stale,
-        )
+        vitals = health.examine(attempt.vitals, look, limits_of(run, gate, expected, now), now)
+        # While it stands still or waits, an end that moves with the clock would be no forecast.
+        expected = expected if vitals.health in _GOES_ON else None
+        after = replace(after, vitals=vitals, outlook=expected, stale=look.stale)
     if look is not None:
         after = replace(after, machines=_all_machines((*attempt.machines, *look.machines)))
     _tell(draft, after)

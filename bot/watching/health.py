@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.watching.look import Look, Shards
 from bot.watching.troubles import carried, found
 from bot.watching.vitals import Health, Limits, Vitals
-from bot.watching.wording import counted, span
+from bot.watching.wording import clock, counted, span
 
 # Waiting for capacity is no perf signal, but from here on it is worth a line (seed 002, "Failure modes").
 NOTABLE_WAIT = timedelta(minutes=30)
@@ -44,7 +44,7 @@ def unseen(before: Vitals, now: datetime) -> Vitals:
     silent_since = before.unseen_since or now
     if now - silent_since < NOTABLE_SILENCE:
         return replace(before, unseen_since=silent_since)
-    evidence = (f"Iris' controller has not answered for {span(now - silent_since)}; the ferry runs on without it.",)
+    evidence = (f"Iris' controller has not answered since {clock(silent_since)}; the ferry runs on without it.",)
     since = before.since if before.health is Health.unreachable and before.since else silent_since
     return replace(before, health=Health.unreachable, since=since, evidence=evidence, unseen_since=silent_since)
 
@@ -92,7 +92,7 @@ def _judge(before: Vitals, after: Vitals, look: Look, limits: Limits, now: datet
     if look.threads is not None and look.threads.zombie:
         return Health.zombie, _zombie(look)
     if exhausted := [reason for reason in look.reasons if any(mark in reason.lower() for mark in EXHAUSTED)]:
-        return Health.resource_exhausted, (f"Iris says why it waits: `{exhausted[0]}`",)
+        return Health.resource_exhausted, (f"Iris says why it waits: `{exhausted[0]}`.",)
     if look.failure is not None and look.failure.times >= REPEATED:
         tries = counted(look.failure.times, "try of a worker", "tries of workers")
         return Health.workers_failing, (f"{tries} in `{look.failure.job_id}` ended with the same error.",)
@@ -102,7 +102,7 @@ def _judge(before: Vitals, after: Vitals, look: Look, limits: Limits, now: datet
     # Without its logs a stage's shards cannot be seen, and what cannot be seen is not called stuck.
     blind = not look.sees_logs and look.coordinators > 0
     if still >= timedelta(seconds=limits.stall) and not blind:
-        return Health.stalled, _stalled(look, still, limits)
+        return Health.stalled, _stalled(look, after.moved_at or now, limits)
     if look.coordinators == 0 and not any(step.state in ("done", "failed") for step in look.steps):
         return Health.starting, (f"The ferry runs; {_parts(look)}.",)
     if both := [one for one in look.shards if _key(one) in after.tail and _key(one) in before.tail]:
@@ -129,8 +129,8 @@ def _queued(look: Look) -> tuple[str, ...]:
     return (f"{counted(look.workers_waiting, 'worker waits', 'workers wait')} for capacity, none runs{told}",)
 
 
-def _stalled(look: Look, still: timedelta, limits: Limits) -> tuple[str, ...]:
-    since = f"for {span(still)} (the limit is {span(timedelta(seconds=limits.stall))})"
+def _stalled(look: Look, moved_at: datetime, limits: Limits) -> tuple[str, ...]:
+    since = f"since {clock(moved_at)} (the limit is {span(timedelta(seconds=limits.stall))})"
     if look.coordinators == 0:
         said = f"No stage has begun or ended {since}; {_parts(look)}."
     elif look.shards:

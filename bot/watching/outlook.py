@@ -74,7 +74,7 @@ def outlook(steps: Collection[Step], known: Usual | None, started_at: datetime |
     seen = {step.name: step for step in steps}
     if steps and not known.stages.keys() & seen.keys():
         return None
-    done = left = taken = 0.0
+    done = left = taken = late = 0.0
     for name, seconds in known.stages.items():
         step = seen.get(name)
         if step is not None and step.state == "done":
@@ -86,6 +86,7 @@ def outlook(steps: Collection[Step], known: Usual | None, started_at: datetime |
             if step.seconds > seconds:
                 # Only a stage that is late already says something about the pace before it is over.
                 taken += step.seconds
+                late = max(late, step.seconds - seconds)
             else:
                 taken += seconds - rest
         elif step is None or step.state == "waiting":
@@ -102,7 +103,8 @@ def outlook(steps: Collection[Step], known: Usual | None, started_at: datetime |
         percent=min(MOST_PERCENT, math.floor(100 * share)),
         end=_minute(now + timedelta(seconds=rest_seconds)),
         earliest=_minute(now + timedelta(seconds=rest_seconds * (1 - spread))),
-        latest=_minute(now + timedelta(seconds=rest_seconds * (1 + spread))),
+        # What has been late for an hour may well be late for another.
+        latest=_minute(now + timedelta(seconds=rest_seconds * (1 + spread) + late)),
     )
 
 

@@ -45,13 +45,13 @@ class Queue(msgspec.Struct, frozen=True):
 
 
 def queue(ahead: Sequence[Ahead], now: datetime) -> Queue:
-    """Each takes its usual time after the one before it. A holder past its expected end may be done at any moment."""
+    """Each takes its usual time after the one before it. When a holder that is late will be done, nobody knows."""
     at: datetime | None = now
     for one in ahead:
         if at is None:
             break
         if one.end is not None:
-            at = max(at, one.end)
+            at = one.end if one.end > now else None
         else:
             at = at + timedelta(seconds=one.takes) if one.takes else None
     return Queue(tuple(ahead), at if ahead else None)

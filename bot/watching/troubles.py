@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.watching.look import Look
 from bot.watching.vitals import Health, Limits, Trouble, TroubleKind, Vitals
-from bot.watching.wording import span
+from bot.watching.wording import exact, span
 
 _MOST_TROUBLES = 12
 _BY_HEALTH = {
@@ -49,8 +49,8 @@ def _slow(name: str, seconds: float, state: str, limits: Limits, now: datetime) 
         return None
     took = "took" if state == "done" else "has taken"
     said = (
-        f"`{name}` {took} {span(timedelta(seconds=seconds))}; its baseline {span(timedelta(seconds=usual))}, "
-        f"and beyond {span(timedelta(seconds=limit))} (+{limits.fail_percent:g} %) a stage fails its gate."
+        f"`{name}` {took} {exact(seconds)}; its baseline took {exact(usual)}, and beyond {exact(limit)} "
+        f"(+{limits.fail_percent:g} %) a stage fails its gate, unless churn of the cluster makes the run inconclusive."
     )
     left = f" would save about {span(timedelta(seconds=limits.remaining))}" if limits.remaining else " ends it"
     stop = f"`@perf-gate stop`{left}; nothing is stopped unasked."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 
 def span(length: timedelta) -> str:
@@ -14,6 +14,17 @@ def span(length: timedelta) -> str:
     if not hours:
         return f"{minutes} min"
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def exact(seconds: float) -> str:
+    """`16m 30s`, as the comment's tables have it."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}h {minutes % 60:02d}m {rest:02d}s" if minutes >= 60 else f"{minutes}m {rest:02d}s"
+
+
+def clock(when: datetime) -> str:
+    """`08:23 UTC`; evidence is not written anew at every look, so it tells times and not how long ago they are."""
+    return when.strftime("%H:%M UTC")
 
 
 def counted(number: int, one: str, many: str) -> str:

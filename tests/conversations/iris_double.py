@@ -339,3 +339,10 @@ def task(of: dict[str, Any]) -> dict[str, Any]:
         "attempts": [*failed, attempt],
         **shared,
     }
+
+
+def machine(scale_group: str, *, zone: str, cpus: int = 8, gib: int = 32) -> dict[str, Any]:
+    """A row of ListWorkers: the machine that every task of this double runs on."""
+    attributes = {"scale-group": {"stringValue": scale_group}, "device-variant": {"stringValue": "cpu"}}
+    about = {"cpuCount": cpus, "memoryBytes": str(gib * 1024**3), "gceZone": zone, "attributes": attributes}
+    return {"workerId": "worker-1", "healthy": True, "metadata": about}
