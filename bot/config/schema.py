@@ -92,9 +92,11 @@ class Gate(Strict):
     @model_validator(mode="after")
     def _watched_sensibly(self) -> Gate:
         """A ferry is looked at neither all the time nor too seldom to notice that it stands still."""
+        if not self.wall_time:
+            raise ValueError("wall_time must not be 0")
         least = self.wall_time / MOST_LOOKS
         for name, wait in (("first_check", self.first_check), ("check_every", self.check_every)):
-            if not wait or wait < least:
+            if wait < least:
                 raise ValueError(f"{name} must be at least a {MOST_LOOKS}th of wall_time, so {format_duration(least)}")
         if self.first_check > self.check_every:
             raise ValueError("first_check must not be longer than check_every")

@@ -57,8 +57,13 @@ def ended(before: Vitals, now: datetime) -> Vitals:
 def wants_threads(before: Vitals, look: Look, stall: float, now: datetime) -> bool:
     """Whether a thread dump would tell something: nothing has moved for half the stall limit, and something runs."""
     _, moved = _advance(before, look)
-    quiet = before.moved_at is not None and now - before.moved_at >= timedelta(seconds=stall / 2)
+    quiet = before.moved_at is not None and now - before.moved_at >= _suspicious(stall)
     return look.coordinators > 0 and not look.waits and not moved and quiet
+
+
+def _suspicious(stall: float) -> timedelta:
+    """How long nothing may move before the coordinator's threads are looked at."""
+    return timedelta(seconds=stall / 2)
 
 
 def _advance(before: Vitals, look: Look) -> tuple[dict[str, int], bool]:
@@ -73,8 +78,8 @@ def _advance(before: Vitals, look: Look) -> tuple[dict[str, int], bool]:
     if look.workers:
         seen["workers"] = 1
     moved = any(before.furthest.get(key, -1) < count for key, count in seen.items())
-    # A stage that is over is not asked about again.
-    kept = {key: count for key, count in before.furthest.items() if key in seen or "/" not in key}
+    # A stage that is over is not asked about again; where no shards can be seen, none is known to be over.
+    kept = {key: count for key, count in before.furthest.items() if key in seen or "/" not in key or not look.shards}
     return kept | {key: max(count, before.furthest.get(key, 0)) for key, count in seen.items()}, moved
 
 
@@ -89,7 +94,9 @@ def _tailing(shards: Shards) -> bool:
 
 def _judge(before: Vitals, after: Vitals, look: Look, limits: Limits, now: datetime) -> tuple[Health, tuple[str, ...]]:
     """Health and its evidence: what is most certain first."""
-    if look.threads is not None and look.threads.zombie:
+    still = now - (after.moved_at or now)
+    # Before its pipeline begins and after it returned, every coordinator looks so for seconds.
+    if look.threads is not None and look.threads.zombie and still >= _suspicious(limits.stall):
         return Health.zombie, _zombie(look)
     if exhausted := [reason for reason in look.reasons if any(mark in reason.lower() for mark in EXHAUSTED)]:
         return Health.resource_exhausted, (f"Iris says why it waits: `{exhausted[0]}`.",)
@@ -98,7 +105,6 @@ def _judge(before: Vitals, after: Vitals, look: Look, limits: Limits, now: datet
         return Health.workers_failing, (f"{tries} in `{look.failure.job_id}` ended with the same error.",)
     if look.waits:
         return Health.queued, _queued(look)
-    still = now - (after.moved_at or now)
     # Without its logs a stage's shards cannot be seen, and what cannot be seen is not called stuck.
     blind = not look.sees_logs and look.coordinators > 0
     if still >= timedelta(seconds=limits.stall) and not blind:
@@ -135,9 +141,9 @@ def _stalled(look: Look, moved_at: datetime, limits: Limits) -> tuple[str, ...]:
         said = f"No stage has begun or ended {since}; {_parts(look)}."
     elif look.shards:
         where = "; ".join(f"{_at(one)}" for one in look.shards[:3])
-        said = f"No shard was done {since}: {where}."
+        said = f"No shard has been done {since}: {where}."
     else:
-        said = f"No progress line was found in the coordinator's log {since}; {_parts(look)}."
+        said = f"No progress line has been found in the coordinator's log {since}; {_parts(look)}."
     dump = look.threads
     if dump is None:
         return (said,)

@@ -118,4 +118,4 @@ def next_look(seen: Outlook | None, first: float, every: float, now: datetime) -
 
 
 def _minute(when: datetime) -> datetime:
-    return when.replace(second=0, microsecond=0) + timedelta(minutes=round(when.second / 60))
+    return when.replace(second=0, microsecond=0) + timedelta(minutes=(when.second + 30) // 60)

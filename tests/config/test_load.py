@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -103,3 +104,20 @@ def test_config_check_says_fine_or_exits_2(tmp_path: Path) -> None:
     assert "colour: unknown key" in result.output
     file.write_bytes(b"\xff\xfe")
     assert CliRunner().invoke(main, ["config", "check", str(file)]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ('first_check = "0s"', "first_check must be at least a 60th of wall_time, so 60s"),
+        ('first_check = "30s"', "first_check must be at least a 60th of wall_time, so 60s"),
+        ('check_every = "5s"', "check_every must be at least a 60th of wall_time, so 60s"),
+        ('first_check = "11m"', "first_check must not be longer than check_every"),
+        ('check_every = "31m"', "check_every must not be longer than stall_limit: a stall would be seen too late"),
+        ('stall_limit = "61m"', "stall_limit must not be longer than wall_time"),
+        ('wall_time = "0s"', "wall_time must not be 0"),
+    ],
+)
+def test_a_ferry_is_not_watched_all_the_time_nor_too_seldom(keys: str, why: str) -> None:
+    with pytest.raises(BadConfig, match=re.escape(why)):
+        load_repository_config(f"ladder = [1]\n[gates.1]\n{keys}\n")

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from datetime import timedelta
 from pathlib import Path
 
 from bot.config.schema import IrisFlags
+from bot.engine.clock import SystemClock
 from bot.iris import status_file
 from bot.iris.adapter import Iris
 from bot.iris.controller import Absent, Found
+from bot.iris.look import Seen
 from bot.iris.names import job_name
 from bot.iris.submit import Refused, Submitted
+from bot.watching.health import examine
+from bot.watching.look import Look
+from bot.watching.outlook import Outlook, outlook, usual
+from bot.watching.vitals import Limits, Vitals
 from demo.cluster import LocalCluster
 from demo.repository import DemoRepository, zephyr_digest
 from tests.iris.clusters import cluster_settings, demo_gate, now, open_cage, tree_of, watch_to_end
@@ -54,6 +62,44 @@ async def test_a_ferry_from_its_commit_to_its_report(
         assert said["zephyr_digest"] == pinned
         assert said["worker_zephyr_digests"] == [pinned]
         assert pinned != zephyr_digest(demo_repository.zephyr_sources(demo_repository.main_sha))
+
+
+async def test_a_ferry_shows_how_far_it_is_while_it_runs(
+    iris_cluster: LocalCluster, demo_repository: DemoRepository, tmp_path: Path, scratch_home: Path
+) -> None:
+    gate, name = demo_gate(), job_name(41, 5199, demo_repository.main_sha, 3, 1, 1)
+    tree = tree_of(demo_repository, demo_repository.main_sha, tmp_path / "tree")
+    known = usual({"download": 10.0, "normalize": 10.0, "tokenize": 10.0}, 34.0, [])
+    limits = Limits(stall=60.0, wall=120.0, baseline=known.stages if known else {})
+    vitals, looks, told, clock = Vitals(), list[Look](), list[Outlook](), SystemClock()
+    async with Iris.open(cluster_settings(iris_cluster, scratch_home), now, open_cage) as iris:
+        submitted = await iris.submit(gate, name, tree)
+        assert isinstance(submitted, Submitted)
+        async with asyncio.timeout(240):
+            while not looks or looks[-1].state != "succeeded":
+                seen = await iris.look(submitted.job_id, gate.expected_steps, lambda look: look.workers > 0)
+                assert isinstance(seen, Seen)
+                assert seen.look.state not in ("failed", "killed"), seen.status.error
+                looks.append(seen.look)
+                if not seen.status.terminal:
+                    vitals = examine(vitals, seen.look, limits, now())
+                    expected = outlook(seen.look.steps, known, seen.look.started_at, now())
+                    told += [expected] if expected else []
+                await clock.wait(asyncio.Event(), clock.now() + timedelta(seconds=1))
+    # Percent of the baseline's stage times never falls, and an end is expected from the first look on.
+    shown = [one.percent for one in told]
+    assert shown == sorted(shown)
+    assert len(set(shown)) > 3
+    assert all(one.earliest <= one.end <= one.latest for one in told)
+    # What the smoke check wants to see: a coordinator and its workers, their shards, the machine, the threads at work.
+    assert {one.coordinators for one in looks} == {0, 1}
+    assert max(one.workers for one in looks) == 1
+    assert any(shards.total == 2 for one in looks for shards in one.shards)
+    assert {machine.zone for one in looks for machine in one.machines} == {""}
+    dumps = [one.threads for one in looks if one.threads is not None]
+    assert any(dump.waits_for_stage for dump in dumps)
+    # Dumps that are taken all the time also catch coordinators between two pipelines, which is no trouble.
+    assert vitals.troubles == ()
 
 
 async def test_a_stopped_ferry_and_the_command_line_that_sees_the_same(
