@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from bot.gating.model import Exclusion, FailedCommand, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
+from bot.watching.look import Machine
+from bot.watching.outlook import Outlook
+from bot.watching.queue import Ahead, Queue
+from bot.watching.vitals import Health, Trouble, TroubleKind, Vitals
 from tests.comment.scenes import NEWER, NOW, assessed, attempt, baseline, judged, pull, report, treatment
 
 PROGRESS = (
@@ -66,6 +72,35 @@ def ferrying_gate_two() -> PullRequest:
     return pull(RunState.ferrying, judged(1, report(), treatment()), second)
 
 
+def queued_behind(*ahead: Ahead, starts_at: datetime | None = None) -> PullRequest:
+    return at_gate(RunState.queued, job_id="", ferry_state="", queue=Queue(ahead, starts_at))
+
+
+def troubled() -> PullRequest:
+    """Two troubles at once, one of a kind that there was before, and a coordinator left over."""
+    stall = Trouble(TroubleKind.stalled, NOW - timedelta(hours=1), ("No shard has been done since 10:30 UTC.",))
+    words = "ValueError: bad shard 3\n@everyone, see #12 and https://evil.example"
+    failing = ("4 tries of workers in `zephyr-normalize-0-p0-workers-a0` ended with the same error.",)
+    troubles = (
+        replace(stall, until=NOW - timedelta(minutes=40)),
+        replace(stall, since=NOW - timedelta(minutes=5), log=("[stage0-Map] 31/128 complete, 2 in-flight",)),
+        Trouble(TroubleKind.workers_failing, NOW - timedelta(minutes=9), failing, tuple(words.splitlines())),
+    )
+    vitals = Vitals(Health.stalled, NOW, looked_at=NOW, troubles=troubles)
+    left_over = ("zephyr-normalize-0000aaaa-p0-a0",)
+    machines = (
+        Machine("cpu-eu (8 CPUs, 32 GiB)", "europe-west4-a", "europe-west4"),
+        Machine("cpu-us", "", "us-central1"),
+    )
+    return at_gate(RunState.ferrying, progress=PROGRESS, vitals=vitals, stale=left_over, machines=machines)
+
+
+def night_long() -> PullRequest:
+    """An end on another day is told with its date."""
+    seen = Outlook(35, NOW + timedelta(hours=11), NOW + timedelta(hours=8), NOW + timedelta(hours=14))
+    return at_gate(RunState.ferrying, progress=PROGRESS, outlook=seen, vitals=Vitals(Health.progressing, looked_at=NOW))
+
+
 UNJUDGED: Final = {
     "halted": halted(),
     "waived": pull(RunState.waived, max_gate="skip", reason="only a docstring changed; see #5100 and @ada"),
@@ -91,6 +126,12 @@ UNJUDGED: Final = {
     "progress_testing": pull(RunState.testing),
     "progress_locating_baseline": pull(RunState.locating_baseline, GateRun(1)),
     "progress_queued": at_gate(RunState.queued, job_id="", ferry_state=""),
+    "progress_queued_behind_another_repository": queued_behind(
+        Ahead(0, NOW - timedelta(hours=1), NOW + timedelta(minutes=20), 4000.0), starts_at=NOW + timedelta(minutes=20)
+    ),
+    "progress_queued_without_end": queued_behind(Ahead(5200, NOW - timedelta(hours=9)), Ahead(5201), Ahead(0)),
+    "progress_trouble": troubled(),
+    "progress_end_tomorrow": night_long(),
     "progress_submitting": at_gate(RunState.submitting, job_id="", ferry_state=""),
     "progress_pending": pending(),
     "progress_ferrying": ferrying(),

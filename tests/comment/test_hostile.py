@@ -17,6 +17,10 @@ from bot.comment.question import question
 from bot.comment.sentences import mention, sentence
 from bot.gating.model import EarlierRun, Exclusion, FailedCommand, FormerVerdict, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
+from bot.watching.look import Machine
+from bot.watching.outlook import Outlook
+from bot.watching.queue import Ahead, Queue
+from bot.watching.vitals import Health, Trouble, TroubleKind, Vitals
 from tests.comment.page import Page, own_lines, read
 from tests.comment.scenes import (
     HEAD,
@@ -113,6 +117,7 @@ def _gates(draw: st.DrawFn, pick: st.SearchStrategy[str], state: RunState) -> li
         wall_seconds_total=draw(st.sampled_from([1880.0, None]) | pick),
     )
     wild: dict[str, Any] = {"error": draw(pick), "job_id": job, "ferry_state": draw(pick), "pending_reason": draw(pick)}
+    wild |= _watched(draw, pick)
     pinned = replace(baseline(before), sha=draw(pick), run_url=draw(st.sampled_from([f"{RUN_URL}9001"]) | pick))
     other = draw(pick)
     before["stage_wall_seconds"][other] = 5.0
@@ -129,6 +134,32 @@ def _gates(draw: st.DrawFn, pick: st.SearchStrategy[str], state: RunState) -> li
     second = GateRun(2, baseline(before), (attempt(2, progress=progress, **wild),))
     needs_verdict = state is RunState.awaiting_escalation
     return [first] if needs_verdict or draw(st.booleans()) else [first, second]
+
+
+def _watched(draw: st.DrawFn, pick: st.SearchStrategy[str]) -> dict[str, Any]:
+    """What looks at a ferry brought home: errors, log lines, names of stages, jobs and machines."""
+    troubles = tuple(
+        Trouble(
+            draw(st.sampled_from(sorted(TroubleKind))),
+            NOW,
+            (draw(pick), f"see `{draw(pick)}`"),
+            (draw(pick),),
+            draw(pick),
+        )
+        for _ in range(draw(st.integers(0, 2)))
+    )
+    over = tuple(replace(trouble, until=NOW) for trouble in troubles[:1] if draw(st.booleans()))
+    health = draw(st.sampled_from(sorted(Health)))
+    vitals = Vitals(
+        health, NOW, (draw(pick), f"see `{draw(pick)}`"), looked_at=NOW, troubles=(*over, *troubles[len(over) :])
+    )
+    return {
+        "vitals": vitals,
+        "machines": (Machine(draw(pick), draw(pick), draw(pick)),),
+        "stale": (draw(pick),),
+        "queue": Queue((Ahead(5200, NOW, NOW), Ahead(0)), NOW),
+        "outlook": Outlook(40, NOW, NOW, NOW),
+    }
 
 
 @slow_but_sure

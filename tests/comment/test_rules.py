@@ -9,7 +9,7 @@ import pytest
 from bot.comment.canonical import SENTINEL, render
 from bot.comment.question import question
 from bot.comment.tables import HEADLINES
-from bot.gating.model import PullRequest
+from bot.gating.model import PullRequest, Run
 from bot.gating.states import RunState
 from tests.comment.page import own_lines, read
 from tests.comment.scenes import NOW, RUN_URL
@@ -29,6 +29,13 @@ CALLS = {
     RunState.inconclusive,
     RunState.stuck,
 }
+
+
+def new_trouble(run: Run) -> bool:
+    """A live ferry is in a trouble of which this run has seen no other."""
+    seen = run.attempt.vitals.troubles if run.attempt and not run.state.ended else ()
+    kinds = [trouble.kind for trouble in seen]
+    return any(trouble.until is None and kinds.count(trouble.kind) == 1 for trouble in seen)
 
 
 @every_comment
@@ -70,7 +77,7 @@ def test_the_headline_tells_the_stored_verdict_and_its_tables_show_the_judged_ro
 @every_comment
 def test_it_calls_the_reviewer_where_one_is_needed_and_nobody_else(pr: PullRequest) -> None:
     assert pr.run
-    called = {"@rev"} if pr.run.state in CALLS else set()
+    called = {"@rev"} if pr.run.state in CALLS or new_trouble(pr.run) else set()
     assert set(read(render(pr, NOW)).mentions) == called
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.engine.port import EffectContext
-from tests.engine.script import Act, Do, Noted, delivery
+from tests.engine.script import Act, Do, Noted, Wish, delivery
 from tests.engine.stage import MINUTE, Flaky, Shell, playing
 
 
@@ -160,6 +160,21 @@ async def test_a_performer_reads_the_state_as_committed(shell: Shell) -> None:
         context: EffectContext[Noted] | None = held.context
         assert context is not None
         assert (await context.read()).labels == ("placed", "changed")
+        held.go.set()
+
+
+async def test_a_performer_sees_who_waits_for_a_slot_and_reads_them(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        held = stage.hands.hold("x")
+        await stage.do("b", Do("first", acquire=(Wish("tier", "b1", Do("has it")),)))
+        wish = (Wish("tier", "a1", Do("has it")),)
+        await stage.engine.advance("a", Do("second", effects=(Act("x"),), acquire=wish), cause="test")
+        await held.reached.wait()
+        context: EffectContext[Noted] | None = held.context
+        assert context is not None
+        assert [(slot.key, slot.granted) for slot in (await context.overview()).slots] == [("b", True), ("a", False)]
+        assert (await context.read_other("b")).labels == ("first", "has it")
+        assert await context.read_other("nobody") == Noted()
         held.go.set()
 
 
