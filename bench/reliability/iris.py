@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +26,7 @@ class CountingIris(IrisDouble):
     """
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+        super().__init__(folder, lambda: datetime.now(UTC))
         self.taken: Counter[str] = Counter()
         self.taking: Taking = ""
         self.kill: Callable[[], None] = lambda: None

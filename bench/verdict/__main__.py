@@ -54,6 +54,9 @@ def questions() -> Iterator[Question]:
         yield Question("one stage +25%, wall only, 2 runs", walls, nights, Slowdown(1.25), any_stage=True, treatments=2)
         yield Question("all stages +25%, wall only", walls, nights, Slowdown(1.25))
         yield Question("all stages +50%, wall only", walls, nights, Slowdown(1.50), at_least=0.90)
+        faster = Slowdown(0.7, some=2)
+        yield Question("two stages 30% faster, work", with_work, nights, faster, at_most=0.05)
+        yield Question("two stages 30% faster, wall only", walls, nights, faster, at_most=0.05)
     for nights in (6, 9):
         yield Question("identical, work, few nights", with_work, nights)
         yield Question("identical, wall only, few nights", walls, nights)
@@ -69,7 +72,7 @@ def trials(question: Question, count: int, seed: str) -> tuple[int, int]:
         nights = [report(question.tier, noise, rng, Slowdown(), number) for number in range(question.nights)]
         history = [past for number, made in enumerate(nights) if (past := past_run(made, night(number))) is not None]
         stage = rng.choice(list(STAGES)) if question.any_stage else None
-        slowdown = Slowdown(question.slowdown.factor, stage)
+        slowdown = Slowdown(question.slowdown.factor, stage, question.slowdown.some)
         treatments = [
             report(question.tier, noise, rng, slowdown, 1000 + number) for number in range(question.treatments)
         ]

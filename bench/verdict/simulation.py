@@ -32,13 +32,15 @@ class Tier:
 
 @dataclass(frozen=True)
 class Slowdown:
-    """What a treatment does worse: `factor` on one stage (by name), or on all where `stage` is None."""
+    """What a treatment does otherwise: `factor` on one stage (by name), on `some` of them, or on all."""
 
     factor: float = 1.0
     stage: str | None = None
+    some: int = len(STAGES)
 
     def of(self, stage: str) -> float:
-        return self.factor if self.stage in (None, stage) else 1.0
+        touched = self.stage == stage if self.stage else stage in list(STAGES)[: self.some]
+        return self.factor if touched else 1.0
 
 
 def work_noise(tier: Tier, rng: random.Random) -> dict[str, float]:

@@ -64,9 +64,21 @@ def alongside(past: Runs, now: Runs, name: str) -> Series | None:
     left, taken = [value for value, _ in ours if value is not None], [value for value, _ in theirs if value is not None]
     if len(left) < len(ours) or len(taken) < len(theirs) or variance(left) >= _WORTHWHILE**2 * variance(by_itself.past):
         return by_itself
-    # From what they shared on the usual run, whose medians need not be 0.
-    shared = fmean(common for _, common in theirs) - fmean(common for _, common in ours)
-    return Series(tuple(left), tuple(taken), by_itself.level, shared, by_itself.skipped)
+    usual = fmean(left)
+    apart = [_excused(raw - by_itself.level, own - usual) for raw, own in zip(by_itself.now, taken, strict=True)]
+    shared = fmean(by_itself.now) - by_itself.level - fmean(apart)
+    return Series(tuple(left), tuple(usual + own for own in apart), by_itself.level, shared, by_itself.skipped)
+
+
+def _excused(raw: float, own: float) -> float:
+    """How far a stage is off its usual, given how far with and without what the others share.
+
+    The others excuse, they never accuse: where a change made them faster, a stage that stayed as it was would look
+    slower beside them, and where one of few became slow, the rest faster.
+    """
+    if raw * own <= 0:
+        return 0.0
+    return min(raw, own, key=abs)
 
 
 def _without_shared(run: Mapping[str, float], name: str, levels: Mapping[str, float]) -> tuple[float | None, float]:

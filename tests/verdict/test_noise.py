@@ -9,6 +9,7 @@ from dataclasses import replace as changed
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -401,3 +402,16 @@ def test_where_the_noise_was_to_decide_and_could_not_it_is_said() -> None:
     out_of_memory = with_fields(treatment, infra_failures={"oom": 1})
     assert cluster.judge(out_of_memory, history=()).fallback == ""
     assert Cluster(seed=7).judge(treatment).fallback == ""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_stages_that_stayed_as_they_were_are_not_accused_by_those_that_became_faster(seed: int) -> None:
+    cluster = Cluster(seed=seed, work=False, nights=20, shared=0.05, own=0.02)
+    usual = cluster.reports[-1]
+    stages = {name: float(seconds or 0) for name, seconds in usual.stage_wall_seconds.items()}
+    faster = stages | {name: stages[name] / 2 for name in ("minhash", "normalize", "fuzzy_dups")}
+    treatment = with_fields(usual, iris_job_id="another", stage_wall_seconds=faster, wall_seconds_total=None)
+    judgement = cluster.judge(treatment)
+    assert judgement.verdict == "pass", judgement.reasons
+    assert judgement.noise is not None
+    assert judgement.noise.stages["minhash"].outcome == "faster"
