@@ -75,7 +75,8 @@ class Surroundings:
         """Does a file that imports one of these modules write the name of the changed module?"""
         stem = self.path.rpartition("/")[2].removesuffix(".py")
         name = dirname(self.path).rpartition("/")[2] if stem == "__init__" else stem
-        return any(_imports_both(tuple(sorted(modules)), name, text) for _, text in self.files)
+        written = rf"\b{re.escape(name)}\b".encode()
+        return any(_loads(modules, text) and re.search(written, text) for _, text in self.files)
 
     @cached_property
     def facts(self) -> list[Facts] | None:
@@ -115,7 +116,7 @@ class Pair:
         return any(not (found.words.isdisjoint(wanted) and found.values.isdisjoint(called)) for found in facts)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=16384)
 def _stands(words: tuple[str, ...], text: bytes) -> bool:
     """Kept, because every file of a diff asks the same of the same package."""
     # The plain search is many times faster than the pattern, and mostly it finds nothing.
@@ -125,10 +126,10 @@ def _stands(words: tuple[str, ...], text: bytes) -> bool:
     return any(word.rstrip("(").encode() in text for word in words) and _any_of(words).search(text) is not None
 
 
-@lru_cache(maxsize=1024)
-def _imports_both(modules: tuple[str, ...], name: str, text: bytes) -> bool:
-    loads = re.search(rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(modules)})\b".encode(), text, re.MULTILINE)
-    return loads is not None and re.search(rf"\b{re.escape(name)}\b".encode(), text) is not None
+@lru_cache(maxsize=16384)
+def _loads(modules: frozenset[str], text: bytes) -> bool:
+    pattern = rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(sorted(modules))})\b".encode()
+    return re.search(pattern, text, re.MULTILINE) is not None
 
 
 @lru_cache(maxsize=32)
