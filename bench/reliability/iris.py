@@ -26,10 +26,11 @@ class CountingIris(IrisDouble):
     """
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder, lambda: datetime.now(UTC))
+        super().__init__(folder, lambda: self.now())
         self.taken: Counter[str] = Counter()
         self.taking: Taking = ""
         self.kill: Callable[[], None] = lambda: None
+        self.now: Callable[[], datetime] = lambda: datetime.now(UTC)
         self._told_absent = asyncio.Event()
 
     async def __aenter__(self) -> CountingIris:

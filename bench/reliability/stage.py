@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
@@ -38,6 +39,9 @@ class Stage:
     port: int
     offset: float = 0.0
     _numbers: count[int] = field(default_factory=lambda: count(1))
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + timedelta(seconds=self.offset)
 
     async def pass_time(self, seconds: float) -> None:
         """GitHub's part of it; the bot's is its clock's."""
@@ -122,7 +126,9 @@ async def stage(folder: Path, shell: Shell) -> AsyncIterator[Stage]:
             CountingIris(folder) as iris,
             Lives.opened() as lives,
         ):
-            yield Stage(folder, shell, sim, addresses, iris, lives, _free_port())
+            made = Stage(folder, shell, sim, addresses, iris, lives, _free_port())
+            iris.now = made.now
+            yield made
     finally:
         process.send_signal(signal.SIGINT)
         await process.wait()

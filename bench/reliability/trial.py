@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import aiohttp
@@ -165,13 +165,10 @@ class Play:
             due = await self.rest()
             if await holds():
                 return
-            now = self.now()
+            now = self.stage.now()
             near = due is not None and due - now < FAR
             await self.move(max((due - now).total_seconds(), 0) + 0.001 if due is not None and near else ROUND)
         raise Stuck(f"waiting for {what}:\n{await self.canonical()}\n{tail(self.pull.folder / 'log', 5)}")
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + timedelta(seconds=self.stage.offset)
 
     async def says(self, body: str) -> None:
         where = {"repository": self.pull.repository, "number": self.pull.number}
