@@ -35,7 +35,7 @@ def storming(folder: Path, runs: int) -> bool:
     began = time.monotonic()
     # What the bot says of each fault would fill pages.
     logging.disable(logging.CRITICAL)
-    tally = uvloop.run(storms(folder, range(SEED, SEED + runs)))
+    tally = uvloop.run(storms(folder, range(SEED, SEED + runs), lambda so_far: told(f"  {so_far}")))
     logging.disable(logging.NOTSET)
     hours, seconds = tally.virtual.total_seconds() / 3600, time.monotonic() - began
     print(f"fault storms: {tally.runs} in {seconds:.0f} s, {hours:.0f} hours of the bot's time; ", end="")

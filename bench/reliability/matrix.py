@@ -35,6 +35,10 @@ class Tally:
     where: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
+    def __str__(self) -> str:
+        wrong = f"{self.lost} lost, {self.doubled} doubled, {len(self.problems)} problems"
+        return f"{self.trials} trials, {self.kills} kills, {wrong}"
+
 
 def points(trace: Sequence[str]) -> list[str]:
     """Every point of a life, "name:occurrence", in order."""
@@ -105,7 +109,7 @@ async def matrix(shell: Shell, folder: Path, most: int, workers: int, seed: int,
             while not waiting.empty():
                 await play(on, waiting.get_nowait(), calm, tally)
                 if tally.trials % 50 == 0:
-                    tell(f"  {shell.name}: {tally.trials} trials, {tally.kills} kills")
+                    tell(f"  {shell.name}: {tally}")
 
     async with asyncio.TaskGroup() as group:
         for number in range(workers):

@@ -152,11 +152,17 @@ class Storms:
     faults: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
+    def __str__(self) -> str:
+        wrong = f"{self.lost} lost, {self.doubled} doubled, {self.differing} differing, {self.violations} violations"
+        return f"{self.runs} storms, {self.faults.total()} faults, {wrong}"
 
-async def storms(folder: Path, seeds: Iterable[int]) -> Storms:
-    """Play one for each seed, and compare each with the calm run."""
+
+async def storms(folder: Path, seeds: Iterable[int], tell: Callable[[Storms], None] = lambda _: None) -> Storms:
+    """Play one for each seed, and compare each with the calm run; `tell` hears of every 25th."""
     calm, tally = await storm(folder / "calm", None), Storms()
     for seed in seeds:
+        if tally.runs and tally.runs % 25 == 0:
+            tell(tally)
         tally.runs += 1
         try:
             told = await storm(folder / f"seed-{seed}", seed)
