@@ -127,6 +127,9 @@ def check_due(draft: Draft) -> None:
 
 def watched(draft: Draft, event: Watched) -> None:
     babysitting.seen(draft, event)
+    if event.ended:
+        # That it came to its end says more than how it was doing.
+        draft.reason = ""
     if event.ended and draft.run.stop_requested_by and event.seen.ferry_state != "succeeded":
         draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
     elif event.ended:
