@@ -21,8 +21,8 @@ E = TypeVar("E")
 logger = logging.getLogger(__name__)
 
 _MOST_AT_ONCE = 8
-"""Items one transaction consumes: a backlog shares fsyncs, and an `accept` behind it waits for milliseconds. An item
-takes about one; fifty at once cost deliveries that came in a flood a third of their rate."""
+"""Items one transaction consumes: a backlog shares fsyncs, and an `accept` behind it waits for some milliseconds, as an
+item takes about one. More at once save fsyncs and make those that are answered meanwhile wait longer."""
 
 MOST_DEATHS = 5
 """A process that dies takes along whatever it performs: only of what was there so often it may be believed."""
