@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from bot.config.settings import MissingSettings, load_settings
+from bot.config.settings import MissingSettings, load_settings, unknown_variables
 from bot.engine.port import CannotStart
 from bot.faults import Fault
 
@@ -19,6 +19,8 @@ def command() -> None:
     except MissingSettings as error:
         click.echo(str(error), err=True)
         sys.exit(2)
+    for told in unknown_variables():
+        click.echo(f"perf-gate: {told}", err=True)
     # Imported only now: a missing setting should be told without waiting for the whole house to be built.
     import uvloop
 

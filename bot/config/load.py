@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from bot.config.schema import RepositoryConfig
+from bot.config.schema import GateNumber, RepositoryConfig
+from bot.config.wording import meant, no_such_gate, problem
 
 CONFIG_PATH = ".github/perf-gate.toml"
 _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
@@ -67,7 +67,7 @@ def load_repository_config(text: str, file: str = CONFIG_PATH) -> RepositoryConf
     try:
         return RepositoryConfig.model_validate(_merge(builtin(), own))
     except ValidationError as error:
-        raise BadConfig(tuple(_explain(item, text, file) for item in error.errors())) from None
+        raise BadConfig(tuple(_explain(item, text, file) for item in _telling(error.errors()))) from None
 
 
 def _parse(text: str, file: str) -> dict[str, Any]:
@@ -89,22 +89,29 @@ def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def _telling(errors: Iterable[Any]) -> Iterator[Any]:
+    """Without what only follows: the keys that the table of a gate lacks, where there is no such gate."""
+    listed = list(errors)
+    absent = {item["loc"][:2] for item in listed if _is_no_gate(item)}
+    yield from (item for item in listed if _is_no_gate(item) or item["loc"][:2] not in absent)
+
+
+def _is_no_gate(item: Any) -> bool:
+    return item["type"] == "literal_error" and item["loc"][0] in ("gates", "ladder") and len(item["loc"]) <= 3
+
+
 def _explain(item: Any, text: str, file: str) -> ConfigError:
     # Pydantic marks the key of a mapping as "[key]" in the path; readers know it without.
     path = tuple(str(part) for part in item["loc"] if part != "[key]")
-    message = str(item["msg"]).removeprefix("Value error, ")
     allowed: tuple[str, ...] = ()
+    message = problem(item)
     if item["type"] == "extra_forbidden":
         allowed = _allowed(path[:-1])
-        close = get_close_matches(path[-1], allowed, n=1)
-        message = "unknown key" + (f', did you mean "{close[0]}"?' if close else "")
-    elif item["type"] == "missing":
-        message = "this key is required"
-    elif item["type"] == "tuple_type":
-        message = f"a list is expected, in brackets, not {item['input']!r}"
-    elif item["type"] == "too_short":
-        message = "must not be empty"
-    return ConfigError(file, _line_of(path, text), ".".join(path), message.rstrip("."), allowed)
+        close = meant(path[-1], allowed)
+        message = "unknown key" + (f', did you mean "{close}"?' if close else "")
+    elif _is_no_gate(item):
+        message = no_such_gate(path[1] if path[0] == "gates" else item["input"], get_args(GateNumber))
+    return ConfigError(file, _line_of(path, text), ".".join(path), message, allowed)
 
 
 def _allowed(path: tuple[str, ...]) -> tuple[str, ...]:

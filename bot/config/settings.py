@@ -21,6 +21,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
+
+from bot.config.wording import meant, problem
 
 PREFIX = "PERF_GATE_"
 # Bucket names: https://cloud.google.com/storage/docs/buckets#naming
@@ -218,7 +221,7 @@ def load_state_settings() -> StateSettings:
     try:
         return StateSettings.model_validate(_environment(StateSettings))
     except ValidationError as error:
-        lines = [_line(item["loc"], item["type"], str(item["msg"])) for item in error.errors()]
+        lines = [_line(item) for item in error.errors()]
     raise MissingSettings("perf-gate does not know where its state is:\n" + "\n".join(lines))
 
 
@@ -227,7 +230,7 @@ def load_settings() -> Settings:
     try:
         return Settings.model_validate(_environment(Settings))
     except ValidationError as error:
-        lines = [_line(item["loc"], item["type"], str(item["msg"])) for item in error.errors()]
+        lines = [*map(_line, error.errors()), *(f"  {told}" for told in unknown_variables())]
         iris = (f"{PREFIX}IRIS_CONTROLLER_URL", f"{PREFIX}IRIS_CONFIG")
         # Pydantic does not come to the rule about both while single fields are wrong.
         if not any(map(os.environ.get, iris)) and not any(iris[0] in line for line in lines):
@@ -235,10 +238,24 @@ def load_settings() -> Settings:
     raise MissingSettings("perf-gate cannot start; set these environment variables:\n" + "\n".join(lines))
 
 
-def _line(loc: tuple[int | str, ...], kind: str, message: str) -> str:
-    if not loc:
-        return f"  {message.removeprefix('Value error, ')}"
-    field = str(loc[0])
+def unknown_variables() -> list[str]:
+    """A sentence for each variable with our prefix that nothing reads: most are misspelt, and a default holds."""
+    known = [field.upper() for field in Settings.model_fields]
+    said = []
+    for name in sorted(name.removeprefix(PREFIX) for name in os.environ if name.startswith(PREFIX)):
+        if name not in known:
+            hint = f"; did you mean {PREFIX}{close}?" if (close := meant(name, known)) else ""
+            said.append(f"{PREFIX}{name}: there is no such setting, so it does nothing{hint}")
+    return said
+
+
+def _line(item: ErrorDetails) -> str:
+    # What a setting's own validator says of its value is said already; pydantic's words are put plainly.
+    said = problem(item)
+    if not item["loc"]:
+        return f"  {said}"
+    field = str(item["loc"][0])
     description = Settings.model_fields[field].description if field in Settings.model_fields else ""
-    problem = "missing" if kind == "missing" else message.removeprefix("Value error, ")
-    return f"  {PREFIX}{field.upper()}: {problem} ({description})"
+    if item["type"] == "missing":
+        said = "missing"
+    return f"  {PREFIX}{field.upper()}: {said} ({description})"

@@ -69,10 +69,13 @@ def test_the_stored_form_loads_again() -> None:
             "[iris]\ncontroller = 'http://evil'",
             ["perf-gate.toml:1: iris: unknown key. Allowed keys here: ladder,"],
         ),
-        ("[gates.1]\nferry_module = 'os; rm'", ["perf-gate.toml:2: gates.1.ferry_module: String should match pattern"]),
+        (
+            "[gates.1]\nferry_module = 'os; rm'",
+            ["perf-gate.toml:2: gates.1.ferry_module: must be a Python module, such as"],
+        ),
         (
             "[preflight]\ncommands = []\nrunner = 'none'",
-            ["perf-gate.toml:3: preflight.runner: Input should be 'sandbox'"],
+            ["perf-gate.toml:3: preflight.runner: must be sandbox, not 'none'."],
         ),
     ],
 )
@@ -84,7 +87,32 @@ def test_a_mistake_is_told_with_file_line_and_allowed_keys(text: str, expected: 
 
 
 def test_a_gate_that_does_not_exist_is_named() -> None:
-    assert "perf-gate.toml:1: gates.4: Input should be 1, 2 or 3." in errors("[gates.4]\nname = 'x'")
+    said = "there is no gate 4; the gates are 1, 2 and 3."
+    assert errors("[gates.4]\nname = 'x'") == [f"perf-gate.toml:1: gates.4: {said}"]
+    assert errors("ladder = [1, 4]") == [f"perf-gate.toml:1: ladder.1: {said}"]
+    assert errors("[gates.4]\nwal = 1\n[gates.1]\nwal = 1")[0].startswith("perf-gate.toml:4: gates.1.wal: unknown key")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[gates.1.flags]\ncpu = -1", "gates.1.flags.cpu: must be above 0, not -1."),
+        (
+            "[gates.1.flags]\nmemory = 'x'",
+            """gates.1.flags.memory: must be a size, such as "512M" or "8GB", not 'x'.""",
+        ),
+        ("[permissions]\ngo = 'x'", "permissions.go: must be triage, write, maintain or admin, not 'x'."),
+        ("[thresholds]\ncontention_min_stages = 0", "thresholds.contention_min_stages: must be at least 1, not 0."),
+        ("[thresholds]\npreemptions_over_baseline = 1.5", "must be a whole number, not 1.5."),
+        ("[gates.1]\nname = ''", "gates.1.name: must not be empty."),
+        ("[thresholds]\nstage = 5", "thresholds.stage: must be a table, not 5."),
+        ("gates = 3", "gates: must be a table, not 3."),
+        ("[scope]\ninclude = [3]", "scope.include.0: must be a text, in quotes, not 3."),
+        ("[gates.1.flags]\nenable_extra_resources = 'x'", "enable_extra_resources: must be true or false, not 'x'."),
+    ],
+)
+def test_a_wrong_value_is_told_in_plain_words(text: str, said: str) -> None:
+    assert errors(text)[0].endswith(said)
 
 
 def test_several_mistakes_are_told_at_once() -> None:

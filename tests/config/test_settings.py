@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import main
-from bot.config.settings import MissingSettings, load_settings
+from bot.config.settings import MissingSettings, load_settings, unknown_variables
 from tests.conversations.world import key_pair
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----"
@@ -59,8 +59,14 @@ def test_the_key_may_be_a_file(environment: pytest.MonkeyPatch, tmp_path: Path) 
         ("PRIVATE_KEY", "/nowhere/key.pem", "neither PEM text nor a readable file"),
         ("REPOSITORIES", "marin", "'marin' is not owner/name"),
         ("IRIS_CONFIG", "marin.yaml", "set exactly one of PERF_GATE_IRIS_CONTROLLER_URL and PERF_GATE_IRIS_CONFIG"),
-        ("PORT", "99999", "less than or equal to 65535"),
-        ("LOG_FORMAT", "xml", "pattern"),
+        ("PORT", "99999", "PERF_GATE_PORT: must be at most 65535, not '99999' (the port to listen on)"),
+        ("PORT", "http", "PERF_GATE_PORT: must be a whole number, not 'http'"),
+        ("APP_ID", "-1", "PERF_GATE_APP_ID: must be above 0, not '-1'"),
+        ("LOG_FORMAT", "xml", "PERF_GATE_LOG_FORMAT: must be json or text, not 'xml'"),
+        ("MENTION", "@gate", "PERF_GATE_MENTION: must be letters, digits and hyphens only, without the @, not '@gate'"),
+        ("WRITE_SPACING", "fast", "PERF_GATE_WRITE_SPACING: must be a number, not 'fast'"),
+        ("RECOVERY_SECONDS", "1", "PERF_GATE_RECOVERY_SECONDS: must be at least 10, not '1'"),
+        ("REPOSITORIES", " , ", "PERF_GATE_REPOSITORIES: must not be empty"),
         ("WEBHOOK_SECRET", "short", "shorter than 8 characters"),
         ("DATABASE_URL", "mysql://bot@host/gate", "not of the form postgresql://user:password@host/name"),
         ("GITHUB_API_URL", "api.github.com", "not an address of the form https://host"),
@@ -74,6 +80,22 @@ def test_what_is_wrong_is_told_by_name(environment: pytest.MonkeyPatch, name: st
         load_settings()
     assert told in str(raised.value)
     assert "BEGIN" not in str(raised.value)
+
+
+def test_a_misspelt_variable_is_told_at_start(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.setenv("PERF_GATE_MENTOIN", "gate")
+    environment.setenv("PERF_GATE_COLOUR", "blue")
+    told = [
+        "PERF_GATE_COLOUR: there is no such setting, so it does nothing",
+        "PERF_GATE_MENTOIN: there is no such setting, so it does nothing; did you mean PERF_GATE_MENTION?",
+    ]
+    assert unknown_variables() == told
+    result = CliRunner().invoke(main, ["serve"])
+    assert result.exit_code == 2
+    assert f"perf-gate: {told[1]}" in result.output
+    environment.delenv("PERF_GATE_APP_ID")
+    with pytest.raises(MissingSettings, match="did you mean PERF_GATE_MENTION"):
+        load_settings()
 
 
 def test_trees_lie_in_a_folder_of_their_own_wherever_the_operator_points(
