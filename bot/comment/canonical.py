@@ -31,16 +31,20 @@ def digest(body: str) -> str:
     return hashlib.sha256(body.replace("\r\n", "\n").rstrip().encode("utf-8", "replace")).hexdigest()
 
 
-def render(pr: PullRequest, now: datetime) -> str:
-    """The comment's Markdown, at most 65,000 characters and 260,000 bytes. ValueError without a run."""
+def render(pr: PullRequest, now: datetime, page: str | None = None) -> str:
+    """The comment's Markdown, at most 65,000 characters and 260,000 bytes. ValueError without a run.
+
+    `page` is the address where this run is shown step by step, None where there is none.
+    """
     run = pr.run
     if run is None:
         raise ValueError("a pull request without a run has no canonical comment")
     sections = _of(run, now)
     first = Section(f"{SENTINEL}\n{sections[0].body}", stays=True)
     if run.state is RunState.waived:
-        return first.body
-    return join([first, Section(_closed(pr, run)), *sections[1:], Section(_earlier_runs(pr))]) + "\n"
+        return first.body + (f" ([the run]({page}))" if page else "")
+    link = Section(f"[This run, step by step]({page})" if page else "", stays=True)
+    return join([first, Section(_closed(pr, run)), *sections[1:], Section(_earlier_runs(pr)), link]) + "\n"
 
 
 def _of(run: Run, now: datetime) -> list[Section]:

@@ -28,6 +28,7 @@ from bot.config.wording import meant, problem
 PREFIX = "PERF_GATE_"
 # Bucket names: https://cloud.google.com/storage/docs/buckets#naming
 _BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
+_PLAIN_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*/?")
 
 
 def _postgres(value: SecretStr) -> SecretStr:
@@ -112,6 +113,13 @@ class Settings(BaseModel):
         default=None, description="where a folder for trees is made; default: the state folder"
     )
     log_format: str = Field(default="json", pattern="^(json|text)$", description="json or text")
+    public_url: str | None = Field(
+        default=None, description="where people reach the pages, https://HOST; the comment then links to its run's page"
+    )
+    operator_token: SecretStr | None = Field(
+        default=None,
+        description="opens the pages of private repositories, 16 characters or more; without it nobody sees them",
+    )
 
     @field_validator("repositories", mode="before")
     @classmethod
@@ -154,12 +162,27 @@ class Settings(BaseModel):
             raise ValueError("shorter than 8 characters")
         return value
 
-    @field_validator("github_api_url", "iris_controller_url", mode="after")
+    @field_validator("operator_token", mode="after")
+    @classmethod
+    def _hard_to_guess(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and len(value.get_secret_value()) < 16:
+            raise ValueError("shorter than 16 characters")
+        return value
+
+    @field_validator("github_api_url", "iris_controller_url", "public_url", mode="after")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
         if value is not None and not (value.startswith(("http://", "https://")) and urlsplit(value).netloc):
             raise ValueError("not an address of the form https://host")
         return value
+
+    @field_validator("public_url", mode="after")
+    @classmethod
+    def _prefix(cls, value: str | None) -> str | None:
+        """It stands in Markdown links, with a path of ours behind it."""
+        if value is not None and not _PLAIN_ADDRESS.fullmatch(value):
+            raise ValueError("not a plain address such as https://host or https://host/folder")
+        return value.rstrip("/") if value else None
 
     @field_validator("status_prefix", mode="after")
     @classmethod
@@ -189,7 +212,7 @@ class Settings(BaseModel):
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must never reach a log."""
-        hidden = [self.webhook_secret, *([self.database_url] if self.database_url else [])]
+        hidden = [one for one in (self.webhook_secret, self.database_url, self.operator_token) if one is not None]
         texts = [secret.get_secret_value() for secret in hidden]
         passwords = [urlsplit(self.database_url.get_secret_value()).password] if self.database_url else []
         return (*texts, *(unquote(password) for password in passwords if password))

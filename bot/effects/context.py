@@ -53,7 +53,7 @@ class Rooms:
     def public(self, text: str) -> str:
         """What may be said where everybody reads: without credentials, those without a shape of their own included."""
         passed = [os.environ[name] for name in self.settings.pass_env if os.environ.get(name)]
-        return redact(text, [self.settings.webhook_secret.get_secret_value(), *passed])
+        return redact(text, [*self.settings.secrets, *passed])
 
     def git_token(self, place: Place) -> Token:
         return lambda: self.github.token(place.installation_id)

@@ -6,6 +6,7 @@ import logging
 from datetime import timedelta
 
 from bot.comment.canonical import SENTINEL, digest, render
+from bot.config.addresses import run_page
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
@@ -23,7 +24,8 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     if pr.run is None:
         return Outcome()
     place = place_of(pr)
-    body = rooms.public(render(pr, context.clock.now()))
+    page = run_page(rooms.settings.public_url, pr.run.id)
+    body = rooms.public(render(pr, context.clock.now(), page))
     said = digest(body)
     if said == pr.comment_digest:
         return Outcome()

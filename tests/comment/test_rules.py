@@ -120,6 +120,15 @@ def test_waived_is_the_sentinel_and_one_line() -> None:
     assert len(render(UNJUDGED["waived"], NOW).strip().split("\n")) == 2
 
 
+@every_comment
+def test_the_run_has_a_page_that_the_comment_links_to(pr: PullRequest) -> None:
+    page = "https://gate.example/runs/7-12-1"
+    assert pr.run
+    assert page in read(render(pr, NOW, page)).links
+    assert len(render(pr, NOW, page).strip().split("\n")) == 2 or pr.run.state is not RunState.waived
+    assert page not in render(pr, NOW)
+
+
 def test_a_missing_baseline_names_the_gap_and_calls_the_reviewer() -> None:
     page = read(render(UNJUDGED["stuck_baseline_missing"], NOW))
     assert "datakit-tier1-perf-report" in page.code

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import main
+from bot.config.addresses import run_page
 from bot.config.settings import MissingSettings, load_settings, unknown_variables
 from tests.conversations.world import key_pair
 
@@ -72,6 +73,10 @@ def test_the_key_may_be_a_file(environment: pytest.MonkeyPatch, tmp_path: Path) 
         ("GITHUB_API_URL", "api.github.com", "not an address of the form https://host"),
         ("IRIS_CONTROLLER_URL", "ftp://cluster", "not an address of the form https://host"),
         ("STATUS_PREFIX", "status", "neither gs://bucket/folder nor an absolute path"),
+        ("OPERATOR_TOKEN", "open sesame", "shorter than 16 characters"),
+        ("PUBLIC_URL", "gate.example", "not an address of the form https://host"),
+        ("PUBLIC_URL", "https://gate.example/?a=b", "not a plain address such as https://host"),
+        ("PUBLIC_URL", "https://gate.example/a) [b](c", "not a plain address such as https://host"),
     ],
 )
 def test_what_is_wrong_is_told_by_name(environment: pytest.MonkeyPatch, name: str, value: str, told: str) -> None:
@@ -96,6 +101,18 @@ def test_a_misspelt_variable_is_told_at_start(environment: pytest.MonkeyPatch, t
     environment.delenv("PERF_GATE_APP_ID")
     with pytest.raises(MissingSettings, match="did you mean PERF_GATE_MENTION"):
         load_settings()
+
+
+def test_the_pages_have_an_address_where_the_operator_says_so(environment: pytest.MonkeyPatch) -> None:
+    assert run_page(load_settings().public_url, "7-12-1") is None
+    environment.setenv("PERF_GATE_PUBLIC_URL", "https://gate.example:8443/perf/")
+    assert run_page(load_settings().public_url, "7-12-1") == "https://gate.example:8443/perf/runs/7-12-1"
+
+
+def test_the_operator_token_is_kept_out_of_every_log(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("PERF_GATE_OPERATOR_TOKEN", "a long operator token")
+    assert "a long operator token" in load_settings().secrets
+    assert "a long operator token" not in repr(load_settings())
 
 
 def test_trees_lie_in_a_folder_of_their_own_wherever_the_operator_points(
