@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-VALUES = {"faults", "redaction"}
+VALUES = {"faults", "journal", "redaction"}
 
 # Room → the rooms of `bot` it may import. What is absent here may import nothing of `bot` but itself.
 MAY_KNOW: dict[str, set[str]] = {
     "config": set(),
     "engine": set(),
     "faults": set(),
+    "journal": set(),
+    "rundir": set(),
     "logs": {"redaction"},
     "redaction": set(),
     "conversation": {"config"},
@@ -43,6 +45,7 @@ MAY_KNOW: dict[str, set[str]] = {
         "gating",
         "github",
         "iris",
+        "rundir",
         "sandbox",
         "verdict",
         "watching",

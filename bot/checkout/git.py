@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot import journal
 from bot.faults import Fault
 
 OPTIONS = (
@@ -99,18 +100,20 @@ async def call(
     seconds: float = 60,
 ) -> Finished:
     """Run git to its end, whatever its exit code. Raises Fault: no git, over `seconds`, or too much output."""
-    process = await _start(command(git_dir, *arguments), environment(extra), reads=bool(stdin))
     what = _named(arguments)
-    try:
-        async with asyncio.timeout(seconds):
-            _, output, error = await asyncio.gather(
-                _feed(process, stdin), _read(process.stdout, MAX_OUTPUT), _read(process.stderr, MAX_ERROR)
-            )
-            code = await process.wait()
-    except TimeoutError:
-        raise Fault("git took too long", f"{what}: over {seconds:g} s", retryable=True) from None
-    finally:
-        await _end(process)
+    with journal.child(_told(arguments)) as ran:
+        process = await _start(command(git_dir, *arguments), environment(extra), reads=bool(stdin))
+        try:
+            async with asyncio.timeout(seconds):
+                _, output, error = await asyncio.gather(
+                    _feed(process, stdin), _read(process.stdout, MAX_OUTPUT), _read(process.stderr, MAX_ERROR)
+                )
+                code = await process.wait()
+        except TimeoutError:
+            raise Fault("git took too long", f"{what}: over {seconds:g} s", retryable=True) from None
+        finally:
+            await _end(process)
+        ran.ended(code, error or b"")
     if output is None:
         raise Fault("git answered with more data than the bot accepts", f"{what}: over {MAX_OUTPUT} bytes")
     return Finished(code, output, (error or b"more than fits").decode("utf-8", "replace"))
@@ -161,6 +164,14 @@ async def _start(argv: list[str | bytes], env: dict[str, str], *, reads: bool) -
 
 def _named(arguments: tuple[str | bytes, ...]) -> str:
     return "git " + " ".join(part if isinstance(part, str) else os.fsdecode(part) for part in arguments[:6])
+
+
+def _told(arguments: tuple[str | bytes, ...]) -> str:
+    """For the journal: what git was asked to do, without the settings before it and without addresses."""
+    words = [part if isinstance(part, str) else os.fsdecode(part) for part in arguments]
+    while words[:1] == ["-c"]:
+        del words[:2]
+    return " ".join(["git", *(word for word in words[:12] if not word.startswith("-") and "://" not in word)])
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:

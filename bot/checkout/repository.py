@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -14,6 +15,8 @@ from bot.assessment.model import FileChange, Status
 from bot.checkout.git import Finished, call, failure, succeed
 from bot.checkout.paths import MAX_FILE, printable
 from bot.faults import Fault
+
+_log = logging.getLogger(__name__)
 
 SHA = re.compile(r"[0-9a-f]{40}")
 REGULAR = (b"100644", b"100755")
@@ -80,6 +83,15 @@ class Repository:
         contents = await self.blobs({blob for entry in chosen for blob in entry.blobs if blob.strip(b"0")}, max_bytes)
         read = {id(entry) for entry in chosen}
         return [_change(entry, contents if id(entry) in read else {}) for entry in entries]
+
+    async def patch(self, base: str, head: str) -> bytes | None:
+        """The difference of two commits as a patch, for people to read; None where it is too large for that."""
+        arguments = ("diff-tree", "-r", "-p", "--find-renames", "--no-ext-diff", "--no-textconv", "--no-color")
+        try:
+            return await succeed(self.git_dir, *arguments, checked(base), checked(head))
+        except Fault as fault:
+            _log.warning("no patch", extra={"base": base, "head": head, "error": str(fault)})
+            return None
 
     async def read(self, sha: str, path: str, max_bytes: int = MAX_FILE) -> bytes | None:
         """A regular file's bytes in a commit; None where there is none of this name. Fault when over `max_bytes`."""

@@ -46,6 +46,11 @@ def database_file(state_dir: Path) -> Path:
     return state_dir / "perf-gate.db"
 
 
+def runs_dir(state_dir: Path) -> Path:
+    """Where the files of each run are kept."""
+    return state_dir / "runs"
+
+
 class StateSettings(BaseModel):
     """Where state lies: all that a command beside the bot needs. One of the two is set."""
 
@@ -226,6 +231,11 @@ class Settings(BaseModel):
     def trees_dir(self) -> Path:
         """A folder of the bot's own, wherever the operator points: what is left over in it is removed at start."""
         return (self.work_dir or self.state_dir) / "perf-gate-trees"
+
+    @property
+    def runs_dir(self) -> Path:
+        """The files kept of each run, for people."""
+        return runs_dir(self.state_dir)
 
 
 class MissingSettings(Exception):

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+import msgspec
+
+from bot import journal
 from bot.assessment.model import Assessment, FileChange
 from bot.assessment.package import PackageView, is_package_file, whole
 from bot.assessment.scope import place as place_in_scope
@@ -59,9 +62,21 @@ async def assess(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
         for sha in (merge_base, pull.head_sha)
     ]
     assessment = await in_child(changes, config, whole(sides[0], sides[1], root))
+    await _keep(rooms, run.id, await mirror.patch(merge_base, pull.head_sha), config, assessment)
     return Outcome(
         _assessed(run.id, pull, merge_base, repository.default_branch, main, config, assessment),
     )
+
+
+async def _keep(
+    rooms: Rooms, run_id: str, patch: bytes | None, config: RepositoryConfig, assessment: Assessment
+) -> None:
+    """What was read and what was made of it, for people."""
+    keep = rooms.rundirs.put
+    if patch is not None:
+        await asyncio.to_thread(keep, run_id, "diff.patch", patch)
+    keep(run_id, "config.json", config.model_dump_json(indent=2))
+    keep(run_id, "assessment.json", msgspec.json.format(msgspec.json.encode(assessment), indent=2))
 
 
 def _assessed(
@@ -123,6 +138,19 @@ async def in_child(
     changes: Sequence[FileChange], config: RepositoryConfig, package: PackageView | None = None
 ) -> Assessment:
     """Assess in a process of its own: a large diff takes seconds of CPU, and deliveries must be acknowledged."""
+    with journal.child("python -m bot.assessment") as ran:
+        code, output, errors = await _assessing(encode_request(changes, config.scope, config.modules, package))
+        ran.ended(code, errors)
+    if code != 0:
+        raise Fault("the diff could not be read", errors.decode("utf-8", "replace")[-2000:])
+    try:
+        return decode_answer(output)
+    except BadRequest as error:
+        raise Fault("the diff could not be read", str(error)) from None
+
+
+async def _assessing(request: bytes) -> tuple[int | None, bytes, bytes]:
+    """The child's exit code, answer and complaints."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-I", "-m", "bot.assessment"),
@@ -135,7 +163,6 @@ async def in_child(
     )
     try:
         async with asyncio.timeout(_PATIENCE):
-            request = encode_request(changes, config.scope, config.modules, package)
             output, errors = await child.communicate(request)
     except TimeoutError:
         raise Fault("the diff took too long to read", f"assessment ran over {_PATIENCE} s") from None
@@ -143,9 +170,4 @@ async def in_child(
         if child.returncode is None:
             child.kill()
             await child.wait()
-    if child.returncode != 0:
-        raise Fault("the diff could not be read", errors.decode("utf-8", "replace")[-2000:])
-    try:
-        return decode_answer(output)
-    except BadRequest as error:
-        raise Fault("the diff could not be read", str(error)) from None
+    return child.returncode, output, errors

@@ -18,7 +18,10 @@ async def compare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     if found is None:
         return Outcome()
     _, run, gate = found
-    return Outcome(judge_gate(run, gate))
+    judged = judge_gate(run, gate)
+    text = msgspec.json.format(msgspec.json.encode(judged.judgement), indent=2)
+    rooms.rundirs.put(run.id, f"gate-{gate.number}/attempt-{judged.attempt}/judgement.json", text)
+    return Outcome(judged)
 
 
 async def rejudge(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:

@@ -19,6 +19,7 @@ from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
 from bot.iris.adapter import Iris
 from bot.redaction import redact
+from bot.rundir import RunDirs
 from bot.sandbox.cage import Cage
 
 Context = EffectContext[PullRequest]
@@ -41,6 +42,11 @@ class Rooms:
     def preflight_results(self) -> Path:
         """Where finished preflight commands are remembered."""
         return self.settings.state_dir / "preflight"
+
+    @property
+    def rundirs(self) -> RunDirs:
+        """Where the files of each run are kept for people."""
+        return RunDirs(self.settings.runs_dir, self.public)
 
     def mirror(self, place: Place) -> Mirror:
         """The repository's one mirror; its folder goes by id, so that it survives a rename."""

@@ -150,6 +150,7 @@ async def collect(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     )
     if isinstance(report, Absent):
         return Outcome(await _lost(rooms, place, run, gate))
+    rooms.rundirs.put(run.id, f"gate-{gate.number}/attempt-{attempt.number}/report.json", report)
     return Outcome(Collected(run.id, gate.number, attempt.number, report))
 
 

@@ -44,6 +44,7 @@ async def locate_baseline(rooms: Rooms, effect: Effect, context: Context) -> Out
             raise Fault(answer.reason, retryable=True)
         return Outcome(BaselineMissing(run.id, gate.number, answer.reason))
     history = await past_runs(rooms.github, tier, runs, mirrored, answer.pin, archive, now)
+    rooms.rundirs.put(run.id, f"gate-{gate.number}/baseline.json", answer.pin.report)
     return Outcome(BaselineFound(run.id, gate.number, await _measured(rooms, place, run, answer.pin), history))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterable
 
 from bot.checkout.refusals import Refusal
@@ -11,6 +13,8 @@ from bot.faults import Fault
 from bot.gating.events import Event, PreflightFailed, PreflightPassed, Prepared, Refused
 from bot.gating.model import FailedCommand
 from bot.sandbox import preflight as sandboxed
+
+_log = logging.getLogger(__name__)
 
 # The preflight's code may do anything to its own copy; the bundle comes from the one it never touched (DESIGN "Trust").
 WORK, PRISTINE = "work", "pristine"
@@ -75,6 +79,8 @@ def _told(run_id: str, outcome: sandboxed.Verdict) -> Event:
 
 async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     await remove_trees(rooms, str(effect.payload["run_id"]))
+    if swept := await asyncio.to_thread(rooms.rundirs.sweep, context.clock.now()):
+        _log.info("old runs' files were removed", extra={"runs": swept})
     return Outcome()
 
 

@@ -38,4 +38,5 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
         # The App was uninstalled, or the conversation locked. Whatever happens next publishes again.
         _log.error("the comment is given up", extra={"effect": effect.id, "why": str(fault)})
         return Outcome()
+    rooms.rundirs.put(pr.run.id, f"comments/{pr.revision + 1:04d}.md", body)
     return Outcome(Published(comment.id, said))

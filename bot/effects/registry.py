@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,7 +22,9 @@ from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Lethal, Outcome
 from bot.faults import Fault
 from bot.gating.events import EffectFailed, Event
 from bot.gating.model import PullRequest
+from bot.journal import Journal, listening
 
+_NO_NAME = re.compile(r"[^A-Za-z0-9.]+")
 _log = logging.getLogger(__name__)
 
 Act = Callable[[Rooms, Effect, Context], Awaitable[Outcome[Event]]]
@@ -79,7 +82,8 @@ def policies(rooms: Rooms) -> list[Policy]:
 
 def _policy(row: Row, rooms: Rooms) -> Policy:
     async def perform(effect: Effect, context: Context) -> Outcome[Event]:
-        return await row.act(rooms, effect, context)
+        with listening(_journal(rooms, effect, context)):
+            return await row.act(rooms, effect, context)
 
     return EffectPolicy(
         kind=row.kind,
@@ -91,6 +95,21 @@ def _policy(row: Row, rooms: Rooms) -> Policy:
         attempts=row.attempts,
         backoff=row.backoff,
     )
+
+
+def _journal(rooms: Rooms, effect: Effect, context: Context) -> Journal:
+    """Children are noted with the attempt; what they said is a file of the run, where the effect is a run's."""
+    run_id = str(effect.payload.get("run_id", ""))
+    number = effect.id.partition("#")[2].partition(":")[0]
+
+    def keep(command: str, output: bytes) -> str:
+        if not run_id:
+            return ""
+        name = _NO_NAME.sub("-", command)[:40].strip("-.")
+        place = f"{number.zfill(5)}-{effect.kind}-{effect.attempt}-{len(context.notes):02d}-{name}.log"
+        return rooms.rundirs.put_log(run_id, f"logs/{place}", output)
+
+    return Journal(context.clock.now, context.notes.append, keep)
 
 
 def _always(error: BaseException) -> bool:

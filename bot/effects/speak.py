@@ -34,4 +34,5 @@ async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     marker = Marker(asked.marker, opens=False)
     known = run.question_id or None
     comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, rooms.public(asked.body), known)
+    rooms.rundirs.put(run.id, "question.md", asked.body)
     return Outcome(Asked(run.id, comment.id))

@@ -108,20 +108,21 @@ class Advancing(Generic[S, E]):
             "updated_at = excluded.updated_at",
             (arrival.key, self._machine.state_schema, self._machine.dump_state(transition.state), stored(now)),
         )
-        tx.execute(
-            "INSERT INTO log (key, at, kind, event, cause, reason) VALUES (?, ?, ?, ?, ?, ?)",
+        ((move,),) = tx.execute(
+            "INSERT INTO log (key, at, kind, event, cause, reason) VALUES (?, ?, ?, ?, ?, ?) RETURNING seq",
             (arrival.key, stored(now), kind, event, arrival.cause, transition.reason),
-        )
+        ).fetchall()
         tx.note(f"moved by {kind}", key=arrival.key, cause=arrival.cause, reason=transition.reason)
-        return self._apply(tx, arrival.key, transition, now)
+        return self._apply(tx, arrival.key, move, transition, now)
 
-    def _apply(self, tx: Tx, key: str, transition: Transition[S, E], now: datetime) -> list[slots.Grant]:
+    def _apply(self, tx: Tx, key: str, move: int, transition: Transition[S, E], now: datetime) -> list[slots.Grant]:
+        """`move`: the log's row of this transition."""
         for scope in transition.revoke:
             outbox.revoke(tx, key, scope, now)
         for name in transition.cancel_timers:
             timers.cancel_timer(tx, key, name)
         for effect in transition.effects:
-            outbox.insert(tx, key, self._lane_of[effect.kind], effect, now)
+            outbox.insert(tx, key, self._lane_of[effect.kind], effect, move, now)
         for timer in transition.timers:
             timers.set_timer(tx, key, timer.name, timer.due, self._machine.dump_event(timer.event)[1])
         grants = [slots.release(tx, holder) for holder in transition.release]

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from bot.engine.advancing import Advancing, Arrival, describe
 from bot.engine.performing import Broke, wait_before_retry
 from bot.engine.port import Delivery, Effect, EffectPolicy, Lane, Lethal, Machine, Outcome, Revoked
-from bot.engine.tables import inbox, outbox, stalled, timers
+from bot.engine.tables import attempts, inbox, outbox, stalled, timers
 from bot.engine.times import loaded, stored
 from bot.engine.transaction import Savepoint, Tx
 
@@ -123,19 +123,21 @@ class Desk(Generic[S, E]):
         if bug := savepoint.bug():
             logger.error("nobody can be told of the dead delivery", exc_info=bug, extra={"delivery": delivery.guid})
 
-    def settle(self, tx: Tx, effect: Effect, ending: Outcome[E] | Broke, now: datetime) -> None:
+    def settle(self, tx: Tx, effect: Effect, ending: Outcome[E] | Broke, begun: attempts.Begun, now: datetime) -> None:
         """End an attempt: deliver the outcome, wait for another attempt, or deliver the failure."""
         ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
         if not outbox.is_held(tx, effect):
             logger.error("another process took this effect over, its end is told there", extra=ids)
             return
         if isinstance(ending, Outcome):
+            attempts.record(tx, effect, begun, "done", now)
             outbox.end(tx, effect, "done", now)
             tx.note("effect done", **ids)
             event = ending.event
             if event is not None:
                 self._tell(tx, effect, lambda: event, now)
             return
+        attempts.record(tx, effect, begun, "broke", now, describe(ending.error))
         retryable = self._retryable(tx, effect, ending)
         if retryable and outbox.is_revoked(tx, effect):
             self._fail(tx, effect, Revoked(describe(ending.error)), now)
@@ -161,6 +163,7 @@ class Desk(Generic[S, E]):
             effect = outbox.one(tx, effect_id)
             if not outbox.is_held(tx, effect):
                 continue
+            attempts.record_death(tx, effect, now)
             if outbox.is_revoked(tx, effect):
                 self._fail(tx, effect, Revoked("the process died while the revoked effect was performed"), now)
                 continue
@@ -222,6 +225,7 @@ def revive(tx: Tx, now: datetime) -> None:
 def sweep(tx: Tx, now: datetime) -> None:
     inbox.sweep(tx, now)
     outbox.sweep(tx, now)
+    attempts.sweep(tx, now)
 
 
 def next_due(tx: Tx, after: datetime | None) -> datetime | None:

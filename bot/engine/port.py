@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
 
-from bot.engine.views import Counts, LogView, Overview
+from bot.engine.views import Counts, History, LogView, Overview
 
 S = TypeVar("S")
 E = TypeVar("E")
@@ -181,6 +181,8 @@ class EffectContext(Generic[S_co]):
     """Another aggregate's state as committed now; the initial one where nothing was ever delivered to it."""
     overview: Callable[[], Awaitable[Overview]]
     """All that is open now: who holds a slot and who waits for it, in which order."""
+    notes: list[Json] = field(default_factory=list)
+    """What is to be remembered of this attempt, however it ends; for whoever traces it, never for the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,9 @@ class Engine(Protocol[S_co, E_contra]):
 
     async def log(self, key: str) -> Sequence[LogView]:
         """All an aggregate went through, oldest first."""
+
+    async def history(self, key: str) -> History:
+        """The same with its events, every effect and every attempt that ended: for whoever traces how it came about."""
 
     async def revive(self) -> None:
         """Try again what was given up as dead: for an operator, once the bug behind it is fixed."""

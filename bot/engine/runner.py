@@ -15,6 +15,7 @@ from bot.engine.desk import Desk, is_idle
 from bot.engine.performing import attempt
 from bot.engine.port import Clock, Effect, EffectContext, EffectPolicy, StoreError
 from bot.engine.tables import outbox
+from bot.engine.tables.attempts import Begun
 from bot.engine.transaction import Tx
 from bot.engine.views import Overview
 from bot.engine.writer import Committed
@@ -165,8 +166,9 @@ class Runner(Generic[S, E]):
     async def _carry_out(self, effect: Effect, revoked: asyncio.Event) -> None:
         logger.info("effect begins", extra={"effect": effect.id, "key": effect.key, "attempt": effect.attempt})
         context = EffectContext(self._clock, partial(self._read, effect.key), revoked, self._read, self._overview)
+        begun = Begun(self._clock.now(), context.notes)
         ending = await attempt(self._policies[effect.kind], effect, context)
-        await self._persist(lambda tx: self._desk.settle(tx, effect, ending, self._clock.now()))
+        await self._persist(lambda tx: self._desk.settle(tx, effect, ending, begun, self._clock.now()))
 
     def _drop(self, effect: Effect, tx: Tx) -> None:
         self._desk.drop_unstarted(tx, effect, self._clock.now())

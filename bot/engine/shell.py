@@ -13,9 +13,9 @@ from bot.engine.advancing import load_state
 from bot.engine.desk import Desk, next_due, revive, sweep
 from bot.engine.port import CannotStart, Clock, Delivery, EffectPolicy, Lane, Machine
 from bot.engine.runner import Presence, Runner
-from bot.engine.tables import inbox, inspection, outbox
+from bot.engine.tables import history, inbox, inspection, outbox
 from bot.engine.transaction import Tx
-from bot.engine.views import Counts, LogView, Overview
+from bot.engine.views import Counts, History, LogView, Overview
 from bot.engine.writer import Committed
 
 S = TypeVar("S")
@@ -131,6 +131,9 @@ class ShellEngine(Generic[S, E]):
 
     async def log(self, key: str) -> Sequence[LogView]:
         return await self._store.read(lambda tx: inspection.log(tx, key))
+
+    async def history(self, key: str) -> History:
+        return await self._store.read(lambda tx: history.of_key(tx, key))
 
     @property
     def commits(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,72 @@ class LogView:
     kind: str
     cause: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoveView:
+    """A row of the log with its event as stored; `seq` orders all there are."""
+
+    seq: int
+    key: str
+    at: datetime
+    kind: str
+    event: bytes
+    cause: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActView:
+    """An effect, also one that ended. `asked_by`: the move it came from (None of an older release's); `payload`: JSON,
+    empty once it was swept."""
+
+    id: str
+    key: str
+    kind: str
+    payload: bytes
+    status: str
+    attempts: int
+    due: datetime
+    created_at: datetime
+    claimed_at: datetime | None
+    ended_at: datetime | None
+    last_error: str | None
+    asked_by: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptView:
+    """An attempt that ended: `ended_as` done, broke or died; `notes` as its performer left them."""
+
+    effect: str
+    attempt: int
+    began_at: datetime
+    ended_at: datetime
+    ended_as: str
+    error: str | None
+    notes: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All that an aggregate went through and all that was done for it, each oldest first."""
+
+    moves: tuple[MoveView, ...]
+    acts: tuple[ActView, ...]
+    attempts: tuple[AttemptView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedView:
+    """A delivery whose GUID is still kept. `status`: waiting, handled or dead."""
+
+    guid: str
+    event: str
+    received_at: datetime
+    status: str
+    attempts: int
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)

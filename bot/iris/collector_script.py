@@ -45,7 +45,10 @@ async def collect(
         environment = child_environment(settings)
         caged = cage(argv, tree=trusted, environment=environment, writable=[settings.home])
         try:
-            done = await process.run(caged, cwd=trusted, environment=environment, within=settings.script_timeout)
+            called = f"python {SCRIPT} --job-id {job_id}"
+            done = await process.run(
+                caged, cwd=trusted, environment=environment, within=settings.script_timeout, called=called
+            )
         except OSError as error:
             return NoReport(f"could not be started: {error.strerror}")
         if done.timed_out:

@@ -60,7 +60,11 @@ class CommandLineTransport:
         async with self._slots:
             try:
                 return await process.run(
-                    argv, cwd=settings.home, environment=child_environment(settings), within=settings.command_timeout
+                    argv,
+                    cwd=settings.home,
+                    environment=child_environment(settings),
+                    within=settings.command_timeout,
+                    called=" ".join(["iris", *arguments]),
                 )
             except OSError as error:
                 raise Fault("the iris program cannot be started", f"{settings.command}: {error}") from error

@@ -12,6 +12,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
+from bot import journal
+
 LARGEST_OUTPUT = 32 * 1024 * 1024
 _CHUNK = 64 * 1024
 
@@ -42,8 +44,18 @@ class Finished:
         return " ".join(said[-lines:])[-characters:]
 
 
-async def run(argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], within: timedelta) -> Finished:
-    """Run to the end or for as long as `within`. Raises OSError when the program cannot be started."""
+async def run(
+    argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str], within: timedelta, called: str
+) -> Finished:
+    """Run to the end or for as long as `within`; `called` names it in the journal. Raises OSError when the program
+    cannot be started."""
+    with journal.child(called) as ran:
+        finished = await _run(argv, cwd, environment, within)
+        ran.ended(finished.exit_code, "\n".join(part for part in (finished.stdout, finished.stderr) if part))
+        return finished
+
+
+async def _run(argv: Sequence[str], cwd: Path, environment: Mapping[str, str], within: timedelta) -> Finished:
     process = await asyncio.create_subprocess_exec(
         *argv,
         cwd=cwd,

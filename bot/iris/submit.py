@@ -81,7 +81,8 @@ async def submit(settings: IrisSettings, cage: Cage, gate: Gate, name: str, tree
     environment = child_environment(settings)
     argv = cage(arguments(settings, gate, name), tree=tree, environment=environment, writable=[settings.home])
     try:
-        done = await process.run(argv, cwd=tree, environment=environment, within=settings.submit_timeout)
+        called = f"iris job run --job-name {name} -- python -m {gate.ferry_module}"
+        done = await process.run(argv, cwd=tree, environment=environment, within=settings.submit_timeout, called=called)
     except OSError as error:
         raise Fault("the iris program cannot be started", f"{argv[0]}: {error}") from error
     return read_answer(done, names.job_id(settings.user, name))

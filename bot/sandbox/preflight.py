@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from bot import journal
 from bot.config.schema import PreflightCommand
 from bot.sandbox.cage import Cage
 from bot.sandbox.model import CommandResult
@@ -72,9 +73,12 @@ async def run(cage: Cage, commands: Sequence[PreflightCommand], *, tree: Path, s
 async def _run_one(cage: Cage, command: PreflightCommand, tree: Path, file: Path) -> Finished | TimedOut | CageFault:
     file.parent.mkdir(parents=True, exist_ok=True)
     words = shlex.join(command.run)
-    result: CommandResult = await cage.run(
-        command.run, tree=tree, within=command.timeout, memory_mb=command.memory_mb, log=file.with_suffix(".log")
-    )
+    log = file.with_suffix(".log")
+    with journal.child(f"in the sandbox: {words}") as ran:
+        result: CommandResult = await cage.run(
+            command.run, tree=tree, within=command.timeout, memory_mb=command.memory_mb, log=log
+        )
+        ran.ended(result.exit_code, result.fault or (log.read_bytes() if log.exists() else b""))
     if result.fault:
         return CageFault(f"{words}: {result.fault}")
     if result.timed_out or result.exit_code is None:

@@ -41,7 +41,7 @@ async def test_an_empty_database_gets_its_tables_once(address: str, run: Run) ->
     for _ in range(2):
         await prepared(address, 1)
     meta: dict[str, int] = dict(run("SELECT name, value FROM meta"))
-    assert meta == {"format": 1, "state_schema": 1, "procrastinate": max(schema.migrations())}
+    assert meta == {"format": 2, "state_schema": 1, "procrastinate": max(schema.migrations())}
 
 
 async def test_somebody_elses_database_is_refused(address: str, run: Run) -> None:

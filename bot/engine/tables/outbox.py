@@ -21,8 +21,11 @@ PAYLOAD_KEPT = timedelta(days=7)
 _EFFECT = "SELECT id, key, kind, payload, scope, attempts, created_at FROM effects"
 
 
-def insert(tx: Tx, key: str, lane: str, request: EffectRequest, now: datetime) -> None:
-    """Add an effect, unless its id was ever added or an unclaimed one of the same `coalesce` name waits."""
+def insert(tx: Tx, key: str, lane: str, request: EffectRequest, asked_by: int, now: datetime) -> None:
+    """Add an effect, unless its id was ever added or an unclaimed one of the same `coalesce` name waits.
+
+    `asked_by`: the log's row that it comes from.
+    """
     due = stored(now if request.due is None else request.due)
     if request.coalesce:
         waiting = tx.execute(
@@ -35,8 +38,8 @@ def insert(tx: Tx, key: str, lane: str, request: EffectRequest, now: datetime) -
             tx.execute("UPDATE effects SET due = ? WHERE seq = ? AND attempts = 0 AND due > ?", (due, waiting[0], due))
             return
     added = tx.execute(
-        "INSERT INTO effects (id, key, kind, lane, partition, scope, coalesce_as, payload, status, due, created_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO effects (id, key, kind, lane, partition, scope, coalesce_as, payload, status, due, created_at, "
+        "asked_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?) ON CONFLICT (id) DO NOTHING",
         (
             request.id,
             key,
@@ -48,6 +51,7 @@ def insert(tx: Tx, key: str, lane: str, request: EffectRequest, now: datetime) -
             msgspec.json.encode(request.payload),
             due,
             stored(now),
+            asked_by,
         ),
     )
     if added.rowcount:

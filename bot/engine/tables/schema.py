@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from bot.engine.port import CannotStart
 
-FORMAT = 1
-"""Raised by one whenever the tables change; the step that migrates the former format belongs in each shell's `prepare`.
-"""
+FORMAT = 2
+"""Raised by one whenever the tables change; `upgrades` holds the step from each former format."""
 
 # Statuses. deliveries: waiting → handled | dead. effects: pending → claimed → done | failed | dead, or → cancelled.
 # `dead` effects are failed ones whose failure could not even be told to the machine. All times: see `times`.
@@ -34,7 +33,7 @@ CREATE TABLE effects (
   seq {seq}, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, kind TEXT NOT NULL, lane TEXT NOT NULL,
   partition TEXT NOT NULL, scope TEXT NOT NULL, coalesce_as TEXT NOT NULL, payload {blob} NOT NULL,
   status TEXT NOT NULL, revoked BIGINT NOT NULL DEFAULT 0, attempts BIGINT NOT NULL DEFAULT 0, due BIGINT NOT NULL,
-  claimed_at BIGINT, last_error TEXT, created_at BIGINT NOT NULL, ended_at BIGINT{job});
+  claimed_at BIGINT, last_error TEXT, created_at BIGINT NOT NULL, ended_at BIGINT, asked_by BIGINT{job});
 CREATE INDEX effects_pending ON effects (lane, partition, due, seq) WHERE status = 'pending';
 CREATE INDEX effects_next ON effects (due) WHERE status = 'pending';
 CREATE INDEX effects_claimed ON effects (lane, partition) WHERE status = 'claimed';
@@ -59,10 +58,30 @@ CREATE TABLE stalled (
 CREATE INDEX stalled_due ON stalled (due, seq) WHERE dead = 0;
 """
 
+# Format 2: who asked for an effect (the log's seq), and every attempt at one that ended.
+_ATTEMPTS = """
+CREATE TABLE attempts (
+  seq {seq}, effect TEXT NOT NULL, key TEXT NOT NULL, attempt BIGINT NOT NULL, began_at BIGINT NOT NULL,
+  ended_at BIGINT NOT NULL, ended_as TEXT NOT NULL, error TEXT, notes {blob} NOT NULL);
+CREATE INDEX attempts_of_key ON attempts (key, seq);
+CREATE INDEX attempts_ended ON attempts (ended_at);
+"""
+
 
 def statements(*, seq: str, blob: str, empty: str, of_effects: str = "") -> list[str]:
     """What creates the tables, in the store's own words: a growing key, bytes, no bytes, further columns of effects."""
-    text = _TABLES.format(seq=seq, blob=blob, empty=empty, job=of_effects)
+    text = _TABLES.format(seq=seq, blob=blob, empty=empty, job=of_effects) + _ATTEMPTS.format(seq=seq, blob=blob)
+    return _split(text)
+
+
+def upgrades(found: int, *, seq: str, blob: str) -> list[str]:
+    """What brings tables of the format that was found to today's."""
+    if found >= FORMAT:
+        return []
+    return ["ALTER TABLE effects ADD COLUMN asked_by BIGINT", *_split(_ATTEMPTS.format(seq=seq, blob=blob))]
+
+
+def _split(text: str) -> list[str]:
     return [statement for statement in text.split(";") if statement.strip()]
 
 

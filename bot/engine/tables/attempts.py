@@ -1,0 +1,68 @@
+"""Every attempt at an effect that ended: when, how, and what its performer noted. For tracing, never for deciding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+
+from bot.engine.port import Effect, Json
+from bot.engine.times import loaded, stored
+from bot.engine.transaction import Tx
+from bot.engine.views import AttemptView
+
+KEPT = timedelta(days=90)
+"""Longer than anybody asks how a run came about; the log itself stays."""
+
+MOST_NOTES = 100
+"""Of one attempt: git is called some ten times for an assessment, a hundred times by nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An attempt under way. `notes` grows while it is performed."""
+
+    at: datetime
+    notes: Sequence[Json]
+
+
+def record(tx: Tx, effect: Effect, begun: Begun, ended_as: str, now: datetime, error: str | None = None) -> None:
+    """`ended_as`: done, broke or died."""
+    tx.execute(
+        "INSERT INTO attempts (effect, key, attempt, began_at, ended_at, ended_as, error, notes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            effect.id,
+            effect.key,
+            effect.attempt,
+            stored(begun.at),
+            stored(now),
+            ended_as,
+            error,
+            msgspec.json.encode(list(begun.notes[:MOST_NOTES])),
+        ),
+    )
+
+
+def record_death(tx: Tx, effect: Effect, now: datetime) -> None:
+    """Of an attempt whose process is gone: it was claimed then, and what it noted went with it."""
+    (claimed_at,) = tx.execute("SELECT claimed_at FROM effects WHERE id = ?", (effect.id,)).fetchone()
+    began = now if claimed_at is None else loaded(claimed_at)
+    record(tx, effect, Begun(began, ()), "died", now, "the process died while it was performed")
+
+
+def of_key(tx: Tx, key: str) -> list[AttemptView]:
+    rows = tx.execute(
+        "SELECT effect, attempt, began_at, ended_at, ended_as, error, notes FROM attempts WHERE key = ? ORDER BY seq",
+        (key,),
+    ).fetchall()
+    return [
+        AttemptView(effect, attempt, loaded(began), loaded(ended), ended_as, error, msgspec.json.decode(notes))
+        for effect, attempt, began, ended, ended_as, error, notes in rows
+    ]
+
+
+def sweep(tx: Tx, now: datetime) -> None:
+    tx.execute("DELETE FROM attempts WHERE ended_at < ?", (stored(now - KEPT),))
