@@ -54,6 +54,8 @@ class Storm:
     scene: World
     weather: Weather | None
     next_round: datetime = field(init=False)
+    _under_way: bool = False
+    _shards: int = 0
 
     def __post_init__(self) -> None:
         self.next_round = self.scene.clock.now() + ROUND
@@ -63,9 +65,11 @@ class Storm:
         await self._says("@perf-gate status", lambda: self._sees("<!-- perf-gate:reply"))
         await self._says("@perf-gate go", lambda: bool(self.scene.iris.jobs) and self._stands("watching the ferry"))
         self._changes()
-        self.scene.iris.start(download=STAGES["download"])
+        self._under_way = True
+        self._ferry_moves()
         await self._until(lambda: self._stands("| 5m 00s | done |"), "the first look at the ferry")
         self._changes()
+        self._under_way = False
         self.scene.iris.finish(STAGES)
         await self._until(lambda: self._stands("**Verdict:** ✅ pass"), "the verdict")
         await self._says("@perf-gate stop", lambda: self._sees("no run to stop"))
@@ -101,6 +105,7 @@ class Storm:
             await self._rest()
             if holds():
                 return
+            self._ferry_moves()
             due = await self.scene.app.engine.next_due()
             near = due if due is not None and due - clock.now() < FAR else None
             clock.move_to(max(clock.now(), min(near or self.next_round, self.next_round)))
@@ -110,6 +115,14 @@ class Storm:
                 self.next_round = clock.now() + ROUND
                 await self._round()
         raise Lost(f"waiting for {what} at {clock.now()}: {[c.body[:300] for c in self.scene.comments()]}")
+
+    def _ferry_moves(self) -> None:
+        """A ferry that is under way has just begun a stage and is further at every look: no stall, nothing too slow."""
+        if self._under_way and not self.scene.iris.last.finished:
+            self._shards += 1
+            iris = self.scene.iris
+            iris.last.work = None
+            iris.at_work("normalize", {"download": STAGES["download"]}, done=self._shards, total=10 * MOST_STEPS)
 
     async def _round(self) -> None:
         """Its requests have no deadline but the client's own, in real seconds: nothing hangs meanwhile."""

@@ -37,6 +37,7 @@ GOLDEN = Path(__file__).parent / "golden"
 START = datetime(2026, 6, 20, 8, 0, tzinfo=UTC)
 REPOSITORY = "marin-community/marin"
 SECRET = "a webhook secret"
+IN_FLIGHT_TURNS = 30
 BOT = "perf-gate[bot]"
 SENTINEL = "<!-- zephyr-perf-gate -->"
 SHUFFLE = "lib/zephyr/src/zephyr/shuffle.py"
@@ -242,6 +243,9 @@ async def world(
     spacing = timedelta(seconds=1 if paced else 0)
 
     async def passing(seconds: float) -> None:
+        # Both ends turn on this loop: what GitHub answers meanwhile is read within a few of its turns, as in real seconds.
+        for _ in range(IN_FLIGHT_TURNS):
+            await asyncio.sleep(0)
         clock.advance(timedelta(seconds=seconds))
 
     github = Simulator(
