@@ -32,7 +32,8 @@ MAY_KNOW: dict[str, set[str]] = {
     "sandbox": {"config"} | VALUES,
     "iris": {"config", "sandbox", "watching.look"} | VALUES,
     "baseline": {"config", "github", "verdict.past", "verdict.report"} | VALUES,
-    "server": {"config", "engine.port", "engine.views"} | VALUES,
+    "runs": {"comment", "config", "conversation", "engine", "gating", "verdict", "watching"} | VALUES,
+    "server": {"comment", "config", "engine", "gating", "runs", "verdict", "watching"} | VALUES,
     "recovery": {"comment.canonical", "engine.port", "engine.views", "gating", "github"} | VALUES,
     "effects": {
         "assessment",

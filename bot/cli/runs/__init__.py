@@ -10,15 +10,14 @@ from datetime import datetime
 import click
 import msgspec
 
-from bot.cli.runs.facts import Page, Table, page, table
-from bot.cli.runs.finding import Unknown, find
 from bot.cli.state import looking, refuse
 from bot.engine.clock import SystemClock
 from bot.engine.port import Clock
 from bot.engine.tables import inspection
 from bot.engine.transaction import Tx
-from bot.gating.machine import GateMachine
-from bot.gating.model import PullRequest
+from bot.runs.facts import Page, Table, page, table
+from bot.runs.finding import Unknown, find
+from bot.runs.reading import pulls
 
 CLOCK: Clock = SystemClock()
 _UNBOUND = 200
@@ -52,18 +51,13 @@ def command(run: str | None, as_json: bool, everything: bool) -> None:
 
 
 def _all(tx: Tx, now: datetime, everything: bool) -> Table:
-    return table(_pulls(tx), inspection.overview(tx), now, everything=everything)
+    return table(pulls(tx), inspection.overview(tx), now, everything=everything)
 
 
 def _one(tx: Tx, asked: str, now: datetime) -> Page:
-    pulls = _pulls(tx)
+    known = pulls(tx)
     try:
-        key = find(asked, pulls)
+        key = find(asked, known)
     except Unknown as unknown:
         refuse(str(unknown))
-    return page(key, pulls[key], inspection.overview(tx), inspection.log(tx, key), now)
-
-
-def _pulls(tx: Tx) -> dict[str, PullRequest]:
-    machine = GateMachine("", ())
-    return {key: machine.load_state(schema, data) for key, schema, data in inspection.states(tx)}
+    return page(key, known[key], inspection.overview(tx), inspection.log(tx, key), now)

@@ -9,10 +9,10 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from bot.cli.runs.facts import Ferry, Line, Page, Seat, Table
 from bot.comment.numbers import about
 from bot.engine.views import EffectView
 from bot.redaction import redact
+from bot.runs.facts import Ferry, Line, Page, Seat, Table
 from bot.verdict.report import printable
 
 _LAST = 8

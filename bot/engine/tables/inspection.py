@@ -36,6 +36,32 @@ def states(tx: Tx) -> list[tuple[str, int, bytes]]:
     return tx.execute("SELECT key, schema, state FROM aggregates ORDER BY updated_at DESC, key").fetchall()
 
 
+def moved(tx: Tx) -> list[tuple[str, int]]:
+    """Every aggregate's (key, when it moved), the one that moved last first; without the states, which may be large."""
+    return tx.execute("SELECT key, updated_at FROM aggregates ORDER BY updated_at DESC, key").fetchall()
+
+
+def pulse(tx: Tx) -> tuple[int, ...]:
+    """Numbers that are others whenever something changed that an operator may see. By indexes alone."""
+    row = tx.execute(
+        "SELECT coalesce((SELECT max(seq) FROM log), 0), "
+        "(SELECT count(*) FROM deliveries WHERE status = 'waiting'), "
+        "(SELECT count(*) FROM deliveries WHERE status = 'dead'), "
+        "(SELECT coalesce(sum(attempts * 1000 + 1), 0) FROM effects WHERE status = 'pending'), "
+        "(SELECT coalesce(sum(seq), 0) FROM effects WHERE status = 'claimed'), "
+        "(SELECT count(*) FROM effects WHERE status = 'dead'), "
+        "(SELECT coalesce(sum(seq), 0) FROM slots)"
+    ).fetchone()
+    return tuple(map(int, row))
+
+
+def events(tx: Tx, key: str, most: int) -> list[tuple[int, str, bytes, str, str]]:
+    """The first `most` of all that an aggregate went through: (at, kind, event, cause, reason), oldest first."""
+    return tx.execute(
+        "SELECT at, kind, event, cause, reason FROM log WHERE key = ? ORDER BY seq LIMIT ?", (key, most)
+    ).fetchall()
+
+
 def check_release(tx: Tx, state_schema: int) -> None:
     """Raises CannotStart where a newer release has written the store; changes nothing."""
     meta = dict(tx.execute("SELECT name, value FROM meta").fetchall())
