@@ -36,16 +36,23 @@ class Caller:
 
     def may_see(self, repository: Repository) -> bool:
         if self.token is not None:
-            return repository.id in self.token.repository_ids or not repository.private
+            return self.reaches(repository) or not repository.private
         return not repository.private
 
     def reaches(self, repository: Repository) -> bool:
         """Whether the token's installation covers the repository, which is what writing needs."""
-        return self.token is not None and repository.id in self.token.repository_ids
+        token = self.token
+        if token is None or repository not in token.installation.repositories:
+            return False
+        return repository.id in token.repository_ids
 
     def allows(self, permission: str, level: str) -> bool:
-        granted = self.token.permissions.get(permission) if self.token else None
-        return granted == level or (level == "read" and granted in {"write", "admin"})
+        """What the token was bought for, as far as its installation still has it."""
+        if self.token is None:
+            return False
+        enough = {level} if level != "read" else {"read", "write", "admin"}
+        holders = (self.token.permissions, self.token.installation.permissions)
+        return all(held.get(permission) in enough for held in holders)
 
 
 ANONYMOUS = Caller("anonymous")
@@ -53,6 +60,10 @@ ANONYMOUS = Caller("anonymous")
 
 def bad_credentials() -> Refusal:
     return Refusal(401, "Bad credentials")
+
+
+def suspended() -> Refusal:
+    return Refusal(403, "This installation has been suspended")
 
 
 def authenticate(world: World, header: str | None) -> Caller:
@@ -89,6 +100,8 @@ def live_token(world: World, value: str) -> Token:
     token = world.tokens.get(value)
     if token is None or token.expires_at <= world.clock.now() or token.installation.id not in world.installations:
         raise bad_credentials()
+    if token.installation.suspended_at is not None:
+        raise suspended()
     return token
 
 

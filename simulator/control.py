@@ -24,7 +24,7 @@ from simulator.clock import parse_stamp, stamp
 from simulator.deliveries import Delivery
 from simulator.faults import Fault
 from simulator.git import GitFailed
-from simulator.state import App, Comment, Installation, Issue, Pull, Repository, WorkflowRun
+from simulator.state import App, CheckRun, Comment, Installation, Issue, Pull, Repository, WorkflowRun
 from simulator.world import LoggedRequest
 
 if TYPE_CHECKING:
@@ -39,6 +39,14 @@ VERBS = (
     "rename_repository",
     "install",
     "uninstall",
+    "suspend",
+    "unsuspend",
+    "remove_repository",
+    "grant",
+    "transfer_repository",
+    "check_runs",
+    "press",
+    "rerequest",
     "collaborator",
     "commit",
     "move_branch",
@@ -46,6 +54,7 @@ VERBS = (
     "open_issue",
     "push",
     "edit_pull",
+    "set_draft",
     "close",
     "reopen",
     "merge",
@@ -155,6 +164,10 @@ def describe(result: Any) -> Any:
                 "updated_at": stamp(result.updated_at),
                 "reactions": [reaction.content for reaction in result.reactions],
             }
+        case CheckRun():
+            known = ("id", "name", "external_id", "status", "conclusion", "title", "summary", "details_url")
+            shown = {name: getattr(result, name) for name in known}
+            return {**shown, "head_sha": result.suite.head_sha, "actions": result.actions}
         case WorkflowRun():
             artifacts = [{"id": artifact.id, "name": artifact.name} for artifact in result.artifacts]
             return {"id": result.id, "head_sha": result.head_sha, "artifacts": artifacts}

@@ -17,13 +17,13 @@ Json = dict[str, Any]
 
 class Announcer:
     def __init__(self, world: World, deliveries: Deliveries) -> None:
-        self._world = world
+        self.world = world
         self._deliveries = deliveries
 
     async def add_comment(self, on: Issue, author: Account, body: str, *, app: App | None = None) -> Comment:
-        now = self._world.clock.now()
-        comment = Comment(self._world.next_id(), on, author, body, now, now, app)
-        self._world.comments[comment.id] = comment
+        now = self.world.clock.now()
+        comment = Comment(self.world.next_id(), on, author, body, now, now, app)
+        self.world.comments[comment.id] = comment
         on.comments.append(comment)
         on.updated_at = now
         await self._comment_event("created", comment, author, {})
@@ -31,11 +31,11 @@ class Announcer:
 
     async def edit_comment(self, comment: Comment, editor: Account, body: str) -> None:
         before, comment.body = comment.body, body
-        comment.updated_at = self._world.clock.now()
+        comment.updated_at = self.world.clock.now()
         await self._comment_event("edited", comment, editor, {"changes": {"body": {"from": before}}})
 
     async def delete_comment(self, comment: Comment, by: Account) -> None:
-        del self._world.comments[comment.id]
+        del self.world.comments[comment.id]
         comment.issue.comments.remove(comment)
         await self._comment_event("deleted", comment, by, {})
 
@@ -43,52 +43,69 @@ class Announcer:
         payload = {
             "action": action,
             **extra,
-            "issue": issue(self._world, comment.issue),
-            "comment": issue_comment(self._world, comment),
+            "issue": issue(self.world, comment.issue),
+            "comment": issue_comment(self.world, comment),
         }
-        await self._announce("issue_comment", payload, comment.issue.repository, sender)
+        await self.announce("issue_comment", payload, comment.issue.repository, sender)
 
     async def pull_event(self, action: str, pull: Pull, sender: Account, extra: Json | None = None) -> None:
         payload = {
             "action": action,
             "number": pull.number,
-            "pull_request": await pull_request(self._world, pull),
+            "pull_request": await pull_request(self.world, pull),
             **(extra or {}),
         }
-        await self._announce("pull_request", payload, pull.repository, sender)
+        await self.announce("pull_request", payload, pull.repository, sender)
 
-    async def installed(self, which: Installation, sender: Account) -> None:
+    async def installation_event(self, action: str, which: Installation, sender: Account) -> None:
         """`installation` events reach every App, subscribed or not."""
         payload = {
-            "action": "created",
-            "installation": installation(self._world, which),
-            "repositories": [
-                {
-                    "id": repository.id,
-                    "node_id": node_id("Repository", repository.id),
-                    "name": repository.name,
-                    "full_name": repository.full_name,
-                    "private": repository.private,
-                }
-                for repository in which.repositories
-            ],
+            "action": action,
+            "installation": installation(self.world, which),
+            "repositories": [_named(repository) for repository in which.repositories],
             "requester": None,
-            "sender": user(self._world, sender),
+            "sender": user(self.world, sender),
         }
         await self._deliveries.announce(which, str(uuid.uuid4()), "installation", payload, None)
-        await self._world.changed()
+        await self.world.changed()
 
-    async def _announce(self, event: str, payload: Json, where: Repository, sender: Account) -> None:
-        """One GUID an event: every App installed on the repository gets the same one."""
-        payload["repository"] = repository(self._world, where)
+    async def repositories_removed(self, which: Installation, gone: list[Repository], sender: Account) -> None:
+        """Reaches every App too."""
+        payload = {
+            "action": "removed",
+            "installation": installation(self.world, which),
+            "repository_selection": "selected",
+            "repositories_added": [],
+            "repositories_removed": [_named(repository) for repository in gone],
+            "requester": None,
+            "sender": user(self.world, sender),
+        }
+        await self._deliveries.announce(which, str(uuid.uuid4()), "installation_repositories", payload, None)
+        await self.world.changed()
+
+    async def announce(
+        self, event: str, payload: Json, where: Repository, sender: Account, *, only: App | None = None
+    ) -> None:
+        """One GUID an event: every App installed on the repository gets the same one. `only`: nobody else hears."""
+        payload["repository"] = repository(self.world, where)
         if where.owner.type == "Organization":
-            payload["organization"] = _organization(self._world, where.owner)
-        payload["sender"] = user(self._world, sender)
+            payload["organization"] = _organization(self.world, where.owner)
+        payload["sender"] = user(self.world, sender)
         guid = str(uuid.uuid4())
-        for which in self._world.installations_of(where):
-            if event in which.app.events:
+        for which in self.world.installations_of(where):
+            if event in which.app.events and only in {None, which.app}:
                 await self._deliveries.announce(which, guid, event, payload, where)
-        await self._world.changed()
+        await self.world.changed()
+
+
+def _named(which: Repository) -> Json:
+    return {
+        "id": which.id,
+        "node_id": node_id("Repository", which.id),
+        "name": which.name,
+        "full_name": which.full_name,
+        "private": which.private,
+    }
 
 
 def _organization(world: World, owner: Account) -> Json:

@@ -9,9 +9,12 @@ from typing import Literal
 from urllib.parse import unquote
 
 from simulator.call import Handler
+from simulator.checks import Checks
 from simulator.deliveries import Deliveries
 from simulator.events import Announcer
+from simulator.graphql import graphql
 from simulator.routes import actions, apps, collaborators, contents, pulls
+from simulator.routes.checks import CheckRoutes
 from simulator.routes.comments import CommentRoutes
 
 AuthKind = Literal["app", "installation"]
@@ -46,6 +49,7 @@ class Operation:
 def operations(announcer: Announcer, deliveries: Deliveries) -> list[Operation]:
     """Every operation of this GitHub; nothing else answers."""
     comments, log = CommentRoutes(announcer), apps.DeliveryRoutes(deliveries)
+    check = CheckRoutes(Checks(announcer))
     repo = "/repos/{owner}/{repo}"
     app: list[tuple[str, str, Handler]] = [
         ("GET", "/app", apps.get_app),
@@ -59,6 +63,12 @@ def operations(announcer: Announcer, deliveries: Deliveries) -> list[Operation]:
         ("GET", f"{repo}/pulls/{{pull_number}}", pulls.get_pull),
         ("GET", f"{repo}/pulls/{{pull_number}}/files", pulls.list_pull_files),
         ("GET", f"{repo}/compare/{{basehead}}", pulls.compare),
+        # Before the commit itself, whose name may hold slashes.
+        ("GET", f"{repo}/commits/{{ref}}/check-runs", check.list),
+        ("POST", f"{repo}/check-runs", check.create),
+        ("GET", f"{repo}/check-runs/{{check_run_id}}", check.get),
+        ("PATCH", f"{repo}/check-runs/{{check_run_id}}", check.update),
+        ("POST", "/graphql", graphql),
         ("GET", f"{repo}/commits/{{ref}}", pulls.get_commit),
         ("GET", f"{repo}/contents/{{path}}", contents.get_content),
         ("GET", f"{repo}/issues/{{issue_number}}/comments", comments.list),

@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 from simulator.auth import client_id
-from simulator.clock import stamp
+from simulator.clock import stamp, stamp_or_none
 from simulator.state import Account, App, Installation, Issue, Repository
 from simulator.world import World
 
@@ -83,8 +83,8 @@ def installation(world: World, installation: Installation) -> Json:
         "single_file_name": None,
         "has_multiple_single_files": False,
         "single_file_paths": [],
-        "suspended_by": None,
-        "suspended_at": None,
+        "suspended_by": user(world, world.account("octocat")) if installation.suspended_at else None,
+        "suspended_at": stamp_or_none(installation.suspended_at),
     }
 
 

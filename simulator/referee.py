@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from simulator.call import JSON_TYPE, Call, Reply
+from simulator.graphql import DESCRIBED as GRAPHQL
 from simulator.operations import Operation
 from simulator.paging import MOST_PER_PAGE
 from simulator.reviewed import DATE_SYNTAX_QUERIES, for_current, for_rest, for_strict
@@ -72,6 +73,8 @@ class Schemas:
         self._validators: dict[str, jsonschema_rs.Validator] = {}
 
     def operation(self, name: str) -> Json:
+        if name == "POST /graphql":
+            return GRAPHQL
         found: Json = self.documents["rest"]["operations"][name]
         return found
 

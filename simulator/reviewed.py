@@ -10,15 +10,15 @@ Json = dict[str, Any]
 # which judges the same payload, has them all. (key → the last key of the path it stands under)
 NEWER_THAN_STRICT: dict[str, frozenset[str]] = {
     # Every account, since 2024.
-    "user_view_type": frozenset({"user", "owner", "sender", "account", "merged_by"}),
-    # The App that wrote a comment, and the installation's App.
-    "client_id": frozenset({"performed_via_github_app", "installation"}),
+    "user_view_type": frozenset({"user", "owner", "sender", "account", "merged_by", "suspended_by"}),
+    # The App that wrote a comment or a check run, and the installation's App.
+    "client_id": frozenset({"performed_via_github_app", "installation", "app"}),
 }
 
-# Keys that are null where the older schemas know only "absent". (the last key of the path → keys under it)
+# Keys that are null where the older schemas know only "absent". (event → keys at its top)
 NULL_IS_ABSENT_IN_STRICT: dict[str, frozenset[str]] = {
     # Nobody requested the installation: it was made directly.
-    "": frozenset({"requester"}),
+    "installation": frozenset({"requester"}),
 }
 
 # Keys the older webhook schemas require and GitHub does not send for an App's own hook.
@@ -43,7 +43,7 @@ def for_strict(event: str, payload: Any, under: str = "") -> Any:
         key: for_strict(event, value, key)
         for key, value in payload.items()
         if under not in NEWER_THAN_STRICT.get(key, frozenset())
-        and not (value is None and key in NULL_IS_ABSENT_IN_STRICT.get(under, frozenset()))
+        and not (value is None and key in NULL_IS_ABSENT_IN_STRICT.get("" if under else event, frozenset()))
     }
     if under == "hook":
         known = {**LACKING_IN_STRICT.get(event, {}), **known}

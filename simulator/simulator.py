@@ -26,14 +26,16 @@ from simulator.page import add_pages
 from simulator.referee import Referee
 from simulator.storage import storage_app
 from simulator.verbs.actions import ActionVerbs
+from simulator.verbs.checks import CheckVerbs
 from simulator.verbs.conversation import ConversationVerbs
+from simulator.verbs.installations import InstallationVerbs
 from simulator.verbs.pulls import PullVerbs
 from simulator.verbs.storage import StorageVerbs
 from simulator.verbs.trouble import TroubleVerbs
 from simulator.world import World
 
 
-class Simulator(PullVerbs, ConversationVerbs, ActionVerbs, StorageVerbs, TroubleVerbs):
+class Simulator(PullVerbs, ConversationVerbs, CheckVerbs, InstallationVerbs, ActionVerbs, StorageVerbs, TroubleVerbs):
     """`async with Simulator() as sim`. Ports of 0 are chosen by the system; `folder` keeps the bare repositories.
 
     Without a `control_port` there is no control side over HTTP. `watch_limits`: a request while a limit asks for

@@ -20,7 +20,7 @@ DEFAULT_PERMISSIONS = {
     "metadata": "read",
     "pull_requests": "write",
 }
-DEFAULT_EVENTS = ("issue_comment", "pull_request")
+DEFAULT_EVENTS = ("check_run", "check_suite", "issue_comment", "pull_request")
 
 
 @dataclass(eq=False)
@@ -55,6 +55,7 @@ class Installation:
     repositories: list[Repository]
     permissions: dict[str, str]
     created_at: datetime
+    suspended_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,7 @@ class Repository:
     issues: dict[int, Issue] = field(default_factory=dict)
     workflows: dict[str, int] = field(default_factory=dict)
     runs: list[WorkflowRun] = field(default_factory=list)
+    check_suites: list[CheckSuite] = field(default_factory=list)
     former_names: set[str] = field(default_factory=set)
 
     @property
@@ -153,6 +155,60 @@ class Comment:
     updated_at: datetime
     app: App | None = None
     reactions: list[Reaction] = field(default_factory=list)
+    minimized: str = ""
+    """Why it is hidden (`outdated`); empty while it is not."""
+
+
+@dataclass(eq=False)
+class CheckSuite:
+    """What one App says of one commit. It begins with its first run; `reset`: somebody asked for all of it again."""
+
+    id: int
+    repository: Repository
+    app: App
+    head_sha: str
+    created_at: datetime
+    updated_at: datetime
+    runs: list[CheckRun] = field(default_factory=list)
+    reset: bool = False
+
+    @property
+    def latest(self) -> list[CheckRun]:
+        """One run a name: a later one hides those before it."""
+        return list({run.name: run for run in self.runs}.values())
+
+    @property
+    def status(self) -> str:
+        open_ones = [run.status for run in self.latest if run.status != "completed"]
+        if self.reset or not self.runs:
+            return "queued"
+        return ("in_progress" if "in_progress" in open_ones else "queued") if open_ones else "completed"
+
+    @property
+    def conclusion(self) -> str | None:
+        """The worst of its runs, once all have completed."""
+        if self.status != "completed":
+            return None
+        found = [run.conclusion or "neutral" for run in self.latest]
+        worst_first = ("action_required", "timed_out", "cancelled", "failure", "neutral", "skipped", "success")
+        return min(found, key=worst_first.index)
+
+
+@dataclass(eq=False)
+class CheckRun:
+    id: int
+    suite: CheckSuite
+    name: str
+    started_at: datetime
+    external_id: str = ""
+    details_url: str = "https://github.com"
+    status: str = "queued"
+    conclusion: str | None = None
+    completed_at: datetime | None = None
+    title: str | None = None
+    summary: str | None = None
+    text: str | None = None
+    actions: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ from simulator.state import (
     Account,
     AccountType,
     App,
+    CheckRun,
     Comment,
     Installation,
     Issue,
@@ -61,6 +62,7 @@ class World:
     installations: dict[int, Installation] = field(default_factory=dict)
     repositories: dict[int, Repository] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
+    check_runs: dict[int, CheckRun] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
     requests: list[LoggedRequest] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.auth import mint_token
+from simulator.auth import mint_token, suspended
 from simulator.call import Call, Reply
 from simulator.clock import stamp
 from simulator.deliveries import Deliveries, Delivery
@@ -48,6 +48,8 @@ async def create_token(call: Call) -> Reply:
     installation = call.world.installations.get(call.number("installation_id"))
     if installation is None or installation.app is not app:
         raise not_found()
+    if installation.suspended_at is not None:
+        raise suspended()
     wish: Json = call.body or {}
     repositories = _narrowed(installation, wish)
     permissions = _granted(installation, wish.get("permissions"))

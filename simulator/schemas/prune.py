@@ -3,11 +3,12 @@
 Run it in a folder of one's own, then commit what it wrote:
 
     npm i --ignore-scripts @octokit/openapi@23.0.2 @octokit/openapi-webhooks@12.1.0 \\
-        @octokit/webhooks-schemas@7.6.1
+        @octokit/webhooks-schemas@7.6.1 @octokit/graphql-schema@15.26.1
     python simulator/schemas/prune.py node_modules
 
-Kept: the operations of `simulator.operations`, the webhooks in `WEBHOOKS`, every component they reach. Dropped: prose
-and examples. OpenAPI 3.0's `nullable` becomes plain JSON Schema, so that one validator reads all three files.
+Kept: the operations of `simulator.operations`, the webhooks in `WEBHOOKS`, the GraphQL types in `GRAPHQL`, every
+component they reach. Dropped: prose and examples. OpenAPI 3.0's `nullable` becomes plain JSON Schema, so that one
+validator reads all three files of JSON Schema.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ OPERATIONS = (
     "GET /repos/{owner}/{repo}/pulls/{pull_number}/files",
     "GET /repos/{owner}/{repo}/compare/{basehead}",
     "GET /repos/{owner}/{repo}/commits/{ref}",
+    "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
+    "POST /repos/{owner}/{repo}/check-runs",
+    "GET /repos/{owner}/{repo}/check-runs/{check_run_id}",
+    "PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}",
     "GET /repos/{owner}/{repo}/contents/{path}",
     "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
     "POST /repos/{owner}/{repo}/issues/{issue_number}/comments",
@@ -52,8 +57,37 @@ WEBHOOKS = (
     ("pull_request", "closed", "webhook-pull-request-closed", "pull_request$closed"),
     ("pull_request", "reopened", "webhook-pull-request-reopened", "pull_request$reopened"),
     ("pull_request", "edited", "webhook-pull-request-edited", "pull_request$edited"),
+    (
+        "pull_request",
+        "converted_to_draft",
+        "webhook-pull-request-converted-to-draft",
+        "pull_request$converted_to_draft",
+    ),
+    ("pull_request", "ready_for_review", "webhook-pull-request-ready-for-review", "pull_request$ready_for_review"),
+    ("check_run", "created", "webhook-check-run-created", "check_run$created"),
+    ("check_run", "completed", "webhook-check-run-completed", "check_run$completed"),
+    ("check_run", "rerequested", "webhook-check-run-rerequested", "check_run$rerequested"),
+    ("check_run", "requested_action", "webhook-check-run-requested-action", "check_run$requested_action"),
+    ("check_suite", "completed", "webhook-check-suite-completed", "check_suite$completed"),
+    ("check_suite", "rerequested", "webhook-check-suite-rerequested", "check_suite$rerequested"),
     ("installation", "created", "webhook-installation-created", "installation$created"),
+    ("installation", "deleted", "webhook-installation-deleted", "installation$deleted"),
+    ("installation", "suspend", "webhook-installation-suspend", "installation$suspend"),
+    ("installation", "unsuspend", "webhook-installation-unsuspend", "installation$unsuspend"),
+    (
+        "installation_repositories",
+        "removed",
+        "webhook-installation-repositories-removed",
+        "installation_repositories$removed",
+    ),
     ("ping", None, "webhook-ping", "ping$event"),
+)
+# The one mutation there is, what goes into it and what comes out.
+GRAPHQL = (
+    "MinimizeCommentInput",
+    "MinimizeCommentPayload",
+    "Minimizable",
+    "ReportedContentClassifiers",
 )
 _PROSE = {
     "description",
@@ -168,6 +202,23 @@ def strict_webhooks(document: Any) -> dict[str, Any]:
     return {"webhooks": roots, "definitions": reached(document, roots, "#/definitions/")}
 
 
+def graphql(document: Any) -> dict[str, Any]:
+    """Of each type the names and types of its fields, as GraphQL writes them (`ID!`)."""
+    types: dict[str, Any] = {}
+    for one in document["__schema"]["types"]:
+        if one["name"] in GRAPHQL:
+            fields = [*(one.get("fields") or []), *(one.get("inputFields") or [])]
+            values = [value["name"] for value in one.get("enumValues") or []]
+            types[one["name"]] = values or {field["name"]: _written(field["type"]) for field in fields}
+    return {"types": types}
+
+
+def _written(kind: Any) -> str:
+    if kind["kind"] == "NON_NULL":
+        return f"{_written(kind['ofType'])}!"
+    return f"[{_written(kind['ofType'])}]" if kind["kind"] == "LIST" else str(kind["name"])
+
+
 def _key(event: str, action: str | None) -> str:
     return f"{event}.{action}" if action else event
 
@@ -180,6 +231,7 @@ def main() -> None:
         ("openapi", "generated/api.github.com.json", "rest.json", rest),
         ("openapi-webhooks", "generated/api.github.com.json", "webhooks.json", webhooks),
         ("webhooks-schemas", "schema.json", "webhooks-strict.json", strict_webhooks),
+        ("graphql-schema", "schema.json", "graphql.json", graphql),
     ):
         version = json.loads((octokit / package / "package.json").read_text())["version"]
         document = json.loads((octokit / package / file).read_text())

@@ -123,16 +123,35 @@ class PullVerbs(SetupVerbs):
         return await self.commit(pull.head_repository, pull.head_ref, files, message=message, author=who)
 
     async def edit_pull(
-        self, repository: RepositoryOrName, number: int, *, by: str, title: str | None = None, body: str | None = None
+        self,
+        repository: RepositoryOrName,
+        number: int,
+        *,
+        by: str,
+        title: str | None = None,
+        body: str | None = None,
+        base: str | None = None,
     ) -> None:
+        """Change title, description or base branch; delivers `pull_request.edited`. Raises LookupError."""
         pull = self._repository(repository).pull(number)
         changes: dict[str, Any] = {}
         if title is not None:
             changes["title"], pull.title = {"from": pull.title}, title
         if body is not None:
             changes["body"], pull.body = {"from": pull.body or ""}, body
+        if base is not None:
+            sha = await _need(pull.repository, f"refs/heads/{base}")
+            changes["base"] = {"ref": {"from": pull.base_ref}, "sha": {"from": pull.base_sha}}
+            pull.base_ref, pull.base_sha = base, sha
         pull.updated_at = self.world.clock.now()
         await self.announcer.pull_event("edited", pull, self.world.account(by), {"changes": changes})
+
+    async def set_draft(self, repository: RepositoryOrName, number: int, draft: bool, *, by: str) -> None:
+        """Back to a draft, or ready for review."""
+        pull = self._repository(repository).pull(number)
+        pull.draft, pull.updated_at = draft, self.world.clock.now()
+        action = "converted_to_draft" if draft else "ready_for_review"
+        await self.announcer.pull_event(action, pull, self.world.account(by))
 
     async def close(self, repository: RepositoryOrName, number: int, *, by: str) -> None:
         pull = self._repository(repository).pull(number)

@@ -162,14 +162,8 @@ class SetupVerbs(Parts):
             created_at=self.world.clock.now(),
         )
         self.world.installations[installation.id] = installation
-        await self.announcer.installed(installation, self.world.account("octocat"))
+        await self.announcer.installation_event("created", installation, self.world.account("octocat"))
         return installation
-
-    async def uninstall(self, installation: Installation | int) -> None:
-        """Its tokens die at once."""
-        key = installation if isinstance(installation, int) else installation.id
-        del self.world.installations[key]
-        await self.world.changed()
 
     async def collaborator(
         self,
