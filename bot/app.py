@@ -86,7 +86,7 @@ async def open_app(
             wait=wait,
             monotonic=monotonic,
         ) as github,
-        Iris.open(_iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
+        Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
     ):
         rooms = Rooms(settings, github, Trees(settings.trees_dir), cage, iris)
         machine = GateMachine(settings.mention, settings.repositories)
@@ -132,7 +132,8 @@ def _make_folders(settings: Settings) -> None:
         raise Fault(f"there is no folder {absent[0]} to read tools from; set PERF_GATE_SANDBOX_TOOLS")
 
 
-def _iris_settings(settings: Settings) -> IrisSettings:
+def iris_settings(settings: Settings) -> IrisSettings:
+    """What of the deployment's settings concerns Iris."""
     return IrisSettings(
         command=settings.iris_command,
         status_prefix=settings.status_prefix,

@@ -25,8 +25,9 @@ MAY_KNOW: dict[str, set[str]] = {
     "assessment": {"config"},
     "verdict": {"config"},
     "watching": set(),
-    "gating": {"assessment", "config", "conversation", "verdict", "watching", "engine.port"},
-    "comment": {"assessment", "config", "conversation", "gating", "verdict", "watching"},
+    "parity": {"config"},
+    "gating": {"assessment", "config", "conversation", "parity.model", "verdict", "watching", "engine.port"},
+    "comment": {"assessment", "config", "conversation", "gating", "parity.model", "verdict", "watching"},
     "github": {"config"} | VALUES,
     "checkout": {"assessment.model", "assessment.change", "config"} | VALUES,
     "sandbox": {"config"} | VALUES,
@@ -46,6 +47,7 @@ MAY_KNOW: dict[str, set[str]] = {
         "gating",
         "github",
         "iris",
+        "parity",
         "rundir",
         "sandbox",
         "verdict",
@@ -54,7 +56,7 @@ MAY_KNOW: dict[str, set[str]] = {
     | VALUES,
 }
 KNOWS_EVERYTHING = {"app", "cli"}
-PURE = ("conversation", "assessment", "gating", "verdict", "comment", "watching")
+PURE = ("conversation", "assessment", "gating", "verdict", "comment", "watching", "parity")
 # What only touches the outside world: a pure room that imports one of these is not pure.
 IMPURE = {"aiohttp", "asyncio", "socket", "subprocess", "sqlite3", "os", "time", "random", "requests", "google"}
 # Entry points that read standard input stand at a pure room's edge.

@@ -12,6 +12,7 @@ COMMANDS = {
     "backup": "backup",
     "compare": "compare",
     "config": "config_check",
+    "doctor": "doctor",
     "revive": "revive",
     "runs": "runs",
     "serve": "serve",

@@ -25,7 +25,7 @@ from bot.iris.look import Seen, WantsThreads, look_at
 from bot.iris.poll import FerryStatus
 from bot.iris.process import Cage
 from bot.iris.progress import ShardProgress
-from bot.iris.records import Job, Task
+from bot.iris.records import Job, Task, Worker
 from bot.iris.settings import IrisSettings
 from bot.iris.submit import Refused, Submitted
 
@@ -73,6 +73,10 @@ class Iris:
     async def submit(self, gate: Gate, name: str, tree: Path) -> Submitted | Refused:
         """Run the gate's ferry from the pristine tree. Raises a retryable Fault in doubt: look up again."""
         return await submit.submit(self._settings, self._cage, gate, name, tree)
+
+    async def workers(self) -> list[Worker]:
+        """The cluster's machines that are registered now."""
+        return await self._controller.workers()
 
     async def poll(self, job_id: str, expected_steps: Sequence[str] = ()) -> FerryStatus | Absent:
         """How the ferry is doing. Absent when the controller answers but no longer knows it."""
