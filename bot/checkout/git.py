@@ -171,7 +171,7 @@ def _told(arguments: tuple[str | bytes, ...]) -> str:
     words = [part if isinstance(part, str) else os.fsdecode(part) for part in arguments]
     while words[:1] == ["-c"]:
         del words[:2]
-    return " ".join(["git", *(word for word in words[:12] if not word.startswith("-") and "://" not in word)])
+    return " ".join(["git", *(word for word in words[:12] if not word.startswith(("-", "/")) and "://" not in word)])
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:

@@ -16,6 +16,7 @@ COMMANDS = {
     "revive": "revive",
     "runs": "runs",
     "serve": "serve",
+    "trace": "trace",
 }
 
 

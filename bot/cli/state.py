@@ -9,9 +9,11 @@ from typing import NoReturn
 
 import click
 
-from bot.config.settings import MissingSettings, StateSettings, load_state_settings
+from bot.config.settings import MissingSettings, StateSettings, load_state_settings, runs_dir
 from bot.engine.port import CannotStart, StoreError
 from bot.engine.transaction import Tx
+from bot.redaction import redact
+from bot.rundir import RunDirs
 from bot.runs.reading import looking as open_look
 
 
@@ -32,6 +34,12 @@ def looking() -> Iterator[Tx]:
             yield tx
     except (CannotStart, StoreError) as error:
         refuse(str(error))
+
+
+def runs_folder() -> RunDirs | None:
+    """The files of runs, where the environment says that they are on this machine."""
+    state_dir = state_settings().state_dir
+    return None if state_dir is None else RunDirs(runs_dir(state_dir), redact)
 
 
 def refuse(sentence: str) -> NoReturn:

@@ -26,7 +26,7 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     needed = _needed(command, permissions)
     permission = await rooms.github.permissions.of(repo_of(place), actor)
     if not allows(permission.permission, permission.role_name, needed):
-        return Outcome(Denied(comment_id, actor, needed))
+        return Outcome(Denied(comment_id, actor, needed, permission.role_name or permission.permission))
     pull = await rooms.github.pulls.get(repo_of(place), place.number)
     if pull is None:
         raise Fault("GitHub does not show this pull request to me", f"{place.key} is 404", retryable=True)

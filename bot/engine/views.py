@@ -97,6 +97,7 @@ class ActView:
     id: str
     key: str
     kind: str
+    scope: str
     payload: bytes
     status: str
     attempts: int

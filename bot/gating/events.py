@@ -78,11 +78,12 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
 
 
 class Denied(msgspec.Struct, frozen=True, tag=True):
-    """It does not; `needed` is the least role that may."""
+    """It does not; `needed` is the least role that may, `role` the one that was looked up."""
 
     comment_id: int
     actor: str
     needed: str
+    role: str = ""
 
 
 class Assessed(msgspec.Struct, frozen=True, tag=True):

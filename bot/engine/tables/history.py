@@ -15,8 +15,8 @@ from bot.engine.views import ActView, History, MoveView, ReceivedView
 
 _MOVE = "SELECT seq, key, at, kind, event, cause, reason FROM log"
 _ACT = (
-    "SELECT id, key, kind, payload, status, attempts, due, created_at, claimed_at, ended_at, last_error, asked_by "
-    "FROM effects"
+    "SELECT id, key, kind, scope, payload, status, attempts, due, created_at, claimed_at, ended_at, last_error, "
+    "asked_by FROM effects"
 )
 _RECEIVED = "SELECT guid, event, received_at, status, attempts, error FROM deliveries"
 
@@ -74,11 +74,12 @@ def _moves(rows: Sequence[Sequence[Any]]) -> list[MoveView]:
 
 
 def _act(row: Sequence[Any]) -> ActView:
-    effect_id, key, kind, payload, status, attempts, due, created, claimed, ended, error, asked_by = row
+    effect_id, key, kind, scope, payload, status, attempts, due, created, claimed, ended, error, asked_by = row
     return ActView(
         id=effect_id,
         key=key,
         kind=kind,
+        scope=scope,
         payload=payload,
         status=status,
         attempts=attempts,
