@@ -35,6 +35,8 @@ from bot.iris.adapter import Iris
 from bot.iris.settings import IrisSettings
 from bot.recovery.rounds import Rounds, live_keys
 from bot.sandbox.cage import Cage
+from bot.sandbox.model import Limits
+from bot.sandbox.packages import configured as configured_packages
 from bot.sandbox.submitting import SubmitCage
 from bot.server.health import Signs, healthz, readiness
 from bot.server.webhook import LARGEST_BODY, routes
@@ -73,7 +75,13 @@ async def open_app(
 ) -> AsyncIterator[App]:
     """Open database and adapters; leaving closes them. Raises CannotStart or Fault with a sentence for the operator."""
     clock = clock or SystemClock()
-    cage = Cage(settings.sandbox_tools)
+    cage = Cage(
+        settings.sandbox_tools,
+        Limits(disk_bytes=settings.sandbox_disk_mb * 2**20),
+        packages=configured_packages(
+            settings.package_index, settings.package_hosts, settings.package_cache, os.environ.get("SSL_CERT_FILE")
+        ),
+    )
     config = [settings.iris_config] if settings.iris_config else []
     _make_folders(settings)
     async with (
@@ -130,6 +138,8 @@ def _make_folders(settings: Settings) -> None:
     # No caged command starts beside a folder that is not there.
     if absent := [folder for folder in settings.sandbox_tools if not folder.is_dir()]:
         raise Fault(f"there is no folder {absent[0]} to read tools from; set PERF_GATE_SANDBOX_TOOLS")
+    if settings.package_cache and not settings.package_cache.is_dir():
+        raise Fault(f"there is no folder {settings.package_cache} of packages; set PERF_GATE_PACKAGE_CACHE")
 
 
 def iris_settings(settings: Settings) -> IrisSettings:

@@ -30,6 +30,8 @@ PREFIX = "PERF_GATE_"
 _BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
 _PLAIN_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*/?")
 
+_HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
+
 
 def _postgres(value: SecretStr) -> SecretStr:
     if not value.get_secret_value().startswith(("postgresql://", "postgres://")):
@@ -114,6 +116,18 @@ class Settings(BaseModel):
     sandbox_tools: tuple[Path, ...] = Field(
         default=(), description="folders the preflight may read, each with a bin/, separated by colons"
     )
+    package_index: str = Field(
+        default="",
+        pattern=r"^(https://[A-Za-z0-9.-]+(:\d{1,5})?(/[\w./+-]*)?)?$",
+        description="the only address that the preflight reaches, such as https://pypi.org/simple; default: none",
+    )
+    package_hosts: tuple[str, ...] = Field(
+        default=(), description="more hosts that this index sends to, as host or host:port, separated by commas"
+    )
+    package_cache: Path | None = Field(
+        default=None, description="a folder that uv filled as its cache; each preflight begins with a copy of it"
+    )
+    sandbox_disk_mb: int = Field(default=8192, ge=1, description="disk that the preflight of one run may fill")
     work_dir: Path | None = Field(
         default=None, description="where a folder for trees is made; default: the state folder"
     )
@@ -135,6 +149,16 @@ class Settings(BaseModel):
         if bad := sorted(n for n in names if n.count("/") != 1 or n.startswith("/") or n.endswith("/")):
             raise ValueError(f"{bad[0]!r} is not owner/name")
         return names
+
+    @field_validator("package_hosts", mode="before")
+    @classmethod
+    def _hosts(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        hosts = tuple(part.strip().lower() for part in value.split(",") if part.strip())
+        if bad := [host for host in hosts if not _HOST.fullmatch(host)]:
+            raise ValueError(f"{bad[0]!r} is neither host nor host:port")
+        return hosts
 
     @field_validator("pass_env", mode="before")
     @classmethod
@@ -203,7 +227,7 @@ class Settings(BaseModel):
             raise ValueError("not gs://bucket/folder")
         return value.rstrip("/") if value else None
 
-    @field_validator("iris_command", "iris_config", "work_dir", mode="after")
+    @field_validator("iris_command", "iris_config", "work_dir", "package_cache", mode="after")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
         return value.absolute() if value else None

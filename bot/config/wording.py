@@ -17,6 +17,7 @@ _FORMS = {
     r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$": "a Python module, such as experiments.ferries.datakit_ferry",
     r"^[A-Za-z0-9_][A-Za-z0-9._-]*$": "a plain name: letters, digits, dots, - and _",
     "^(json|text)$": "json or text",
+    r"^(https://[A-Za-z0-9.-]+(:\d{1,5})?(/[\w./+-]*)?)?$": "a plain address such as https://pypi.org/simple",
 }
 _KINDS = {
     "int": "a whole number",

@@ -18,8 +18,11 @@ _log = logging.getLogger(__name__)
 
 # The preflight's code may do anything to its own copy; the bundle comes from the one it never touched (DESIGN "Trust").
 WORK, PRISTINE = "work", "pristine"
+# What the preflight of this run downloaded and built: no other run may meet it.
+CACHE = "cache"
 # The default branch, for the repository's own collector.
 TRUSTED = "trusted"
+FOLDERS = (WORK, PRISTINE, TRUSTED, CACHE)
 
 
 def tree_name(run_id: str, which: str) -> str:
@@ -58,7 +61,9 @@ async def preflight(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     # Remembered per run: a new run of the same commit tries a failed command again.
     results = rooms.preflight_results / run.id
     commands = config_of(run).preflight.commands
-    running = sandboxed.run(rooms.cage, commands, tree=tree, sha=run.head_sha, results=results)
+    cache = rooms.trees.path(tree_name(run.id, CACHE))
+    cache.mkdir(exist_ok=True)
+    running = sandboxed.run(rooms.cage, commands, tree=tree, sha=run.head_sha, results=results, cache=cache)
     outcome = await unless_revoked(running, context)
     if outcome is None:
         await remove_trees(rooms, run.id)
@@ -86,11 +91,11 @@ async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
 
 async def sweep_trees(rooms: Rooms, live: Iterable[str]) -> list[str]:
     """Remove the trees of every run that is not in `live` (run ids): what a crash left behind. Their names."""
-    return await rooms.trees.sweep({tree_name(run_id, which) for run_id in live for which in (WORK, PRISTINE, TRUSTED)})
+    return await rooms.trees.sweep({tree_name(run_id, which) for run_id in live for which in FOLDERS})
 
 
 async def remove_trees(rooms: Rooms, run_id: str) -> None:
     # In turn: the clean-up of a run and the revoked preflight of the same run come at one time.
     async with rooms.removing:
-        for which in (WORK, PRISTINE, TRUSTED):
+        for which in FOLDERS:
             await rooms.trees.remove(tree_name(run_id, which))

@@ -24,14 +24,8 @@ _MERGED = ("bin", "sbin", "lib", "lib64")
 # Loader cache and the links behind many of /usr/bin's names; neither says anything about this machine's owner.
 _HARMLESS = ("/etc/ld.so.cache", "/etc/alternatives")
 # What finding and trusting a host takes.
-_NETWORK = (
-    "/etc/resolv.conf",
-    "/etc/hosts",
-    "/etc/nsswitch.conf",
-    "/etc/ssl",
-    "/etc/pki",
-    "/usr/share/ca-certificates",
-)
+_NAMES = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf")
+_CERTIFICATES = ("/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/pki/tls", "/etc/pki/ca-trust")
 
 
 class NotInstalled(Exception):
@@ -54,6 +48,7 @@ def wrap(
     env: Mapping[str, str] | None = None,
     network: bool,
     chdir: str,
+    certificates: bool = False,
     scratch_mb: int = SCRATCH_MB,
     status_fd: int | None = None,
     bwrap: str | None = None,
@@ -62,7 +57,8 @@ def wrap(
 
     The environment of the wrapped process is the one that the returned command is started with, plus `env`. Values of
     `env` stand in the argument list, which every user of this machine can read: secrets never go there. bwrap writes
-    JSON lines about itself to `status_fd`, the first with the `child-pid` of the cage's first process.
+    JSON lines about itself to `status_fd`, the first with the `child-pid` of the cage's first process. The authorities
+    that this machine trusts are seen with `network`, and where `certificates` asks for them.
     """
     return [
         bwrap or find(),
@@ -74,7 +70,8 @@ def wrap(
         *("--proc", "/proc", "--dev", "/dev"),
         *_tmpfs("/dev/shm", scratch_mb),  # noqa: S108 — the cage's own
         *_tmpfs("/tmp", scratch_mb),  # noqa: S108 — the cage's own
-        *(_binds("--ro-bind-try", [Path(path) for path in _NETWORK]) if network else []),
+        *(_binds("--ro-bind-try", [Path(path) for path in _NAMES]) if network else []),
+        *(_binds("--ro-bind-try", [Path(path) for path in _CERTIFICATES]) if network or certificates else []),
         *_binds("--ro-bind", read_only),
         *_binds("--bind", read_write),
         # The cage's own root and /dev are memory without a limit; nothing needs to write there.

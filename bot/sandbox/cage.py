@@ -5,26 +5,39 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
 from bot.sandbox import bubblewrap
-from bot.sandbox.escapes import attempt_all
+from bot.sandbox.bubblewrap import Bind
+from bot.sandbox.escapes import Expected, attempt_all
 from bot.sandbox.execution import Ended, execute
+from bot.sandbox.forwarder import FORWARDER, SOCKET
 from bot.sandbox.model import CommandResult, Limits
 from bot.sandbox.ownership import first_unreachable, give
+from bot.sandbox.packages import CACHE, FILL, SEED, Packages
+from bot.sandbox.proxy import Dial, Door, dial
 from bot.sandbox.tail import TailLog
-from bot.sandbox.tools import search_path, visible
+from bot.sandbox.tools import interpreter, search_path, visible
+from bot.sandbox.usage import Usage
 
 TREE = "/wt"
 HOME = "/tmp/home"  # noqa: S108 — inside the cage
 _STARTED, _MISSING = b"+", b"-"
+KILLED = 137  # what a shell says of a process that SIGKILL ended
+# What a shell sets by itself.
+_SHELL = ("LC_CTYPE", "PWD", "OLDPWD", "SHLVL", "_")
+# bwrap's own two, the shell that becomes the command, and what that starts while it looks.
+_PROCESSES = 5
 # The first byte of output says that the command is there and starts now: what comes before is the cage's own trouble.
 # Hard limits set inside cannot be raised again, and count processes in the cage's own user namespace.
 _ENTER = """
-limits=$1; shift
+limits=$1; python=$2; forwarder=$3; shift 3
 mkdir -p "$HOME"
+if [ -d %s ]; then fill || exit; fi
+if [ -n "$python" ]; then "$python" -I -S -c "$forwarder" || exit; fi
 command -v "$1" >/dev/null 2>&1 || { printf -- -; exit 127; }
 printf +
 exec /usr/bin/prlimit $limits -- "$@"
@@ -32,26 +45,39 @@ exec /usr/bin/prlimit $limits -- "$@"
 
 
 class Cage:
-    """`tools` are folders with a `bin` that commands may use, read-only, such as a virtual environment.
+    """`tools` are folders with a `bin` that commands may use, read-only, such as a virtual environment; `packages` says
+    where their dependencies come from, `dial` how its hosts are reached.
 
     Where this process is root, commands run as an unprivileged user of this machine, if every path they need can be
     reached by one; otherwise as root's own user without capabilities, which `describe` says.
     """
 
-    def __init__(self, tools: Sequence[Path] = (), limits: Limits | None = None, bwrap: str = "bwrap") -> None:
+    def __init__(
+        self,
+        tools: Sequence[Path] = (),
+        limits: Limits | None = None,
+        bwrap: str = "bwrap",
+        packages: Packages | None = None,
+        dial: Dial = dial,
+    ) -> None:
         self._tools = tuple(tools)
         self._limits = limits or Limits()
         self._bwrap = bwrap
+        self._packages = packages or Packages()
+        self._dial = dial
 
     async def self_test(self, folder: Path | None = None) -> str | None:
         """Try to break out, from a tree in `folder`. None when nothing worked, else a sentence saying what did."""
-        return await attempt_all(self.run, folder)
+        variables = frozenset({*self._environment(None), *_SHELL})
+        kept = tuple(str(path) for path in (*visible(self._tools), SEED))
+        processes = _PROCESSES + bool(self._packages.reachable)
+        return await attempt_all(self.run, Expected(variables, processes, kept), self._user_of, folder)
 
     def describe(self, tree: Path) -> str:
         """How a command in this tree would be kept in, in one sentence for the operator."""
         if os.geteuid() != 0:
             return "bubblewrap, as the bot's own user"
-        reason = self._why_not_dropped(tree, ())
+        reason = self._why_not_dropped([tree, *self._needs(())])
         if reason is None:
             return f"bubblewrap, as the unprivileged user {bubblewrap.NOBODY}"
         # The kernel counts no processes of the real root, whatever its rlimits say.
@@ -66,35 +92,72 @@ class Cage:
         memory_mb: int,
         log: Path | None = None,
         also_visible: Sequence[Path] = (),
+        cache: Path | None = None,
     ) -> CommandResult:
-        """Run `argv` in `tree`, which it may change. Its output's end goes to `log`; never raises for what it does."""
+        """Run `argv` in `tree`, which it may change, and with `cache` for its packages, a folder of its run's own.
+
+        Its output's end goes to `log`; never raises for what it does.
+        """
         try:
             bwrap = bubblewrap.find(self._bwrap)
         except bubblewrap.NotInstalled as error:
             return CommandResult(None, False, "", str(error))
+        needs = self._needs(also_visible)
+        written: list[Bind] = [(tree, TREE), *([(cache, CACHE)] if cache else [])]
         drop: list[str] = []
-        if self._drops(tree, also_visible):
-            await asyncio.to_thread(give, tree, bubblewrap.NOBODY)
+        if self._drops([tree, *needs, *([cache] if cache else [])]):
+            for folder in (tree, *([cache] if cache else [])):
+                await asyncio.to_thread(give, folder, bubblewrap.NOBODY)
             drop = _drop()
 
-        def command(status_fd: int) -> list[str]:
-            return drop + bubblewrap.wrap(
-                ["/bin/sh", "-c", _ENTER, "sh", self._rlimits(memory_mb), *argv],
-                read_only=[*visible(self._tools), *also_visible],
-                read_write=[(tree, TREE)],
-                env=self._environment(),
-                network=False,
-                chdir=TREE,
-                status_fd=status_fd,
-                bwrap=bwrap,
-            )
+        async with self._door() as door:
 
-        output = TailLog(log)
-        try:
-            ended = await execute(command, within, output)
-        finally:
-            output.close()
+            def command(status_fd: int) -> list[str]:
+                return drop + bubblewrap.wrap(
+                    ["/bin/sh", "-c", self._enter(cache), "sh", self._rlimits(memory_mb), *self._forward(door), *argv],
+                    read_only=[*needs, *self._seed(), *door],
+                    read_write=written,
+                    env=self._environment(cache),
+                    network=False,
+                    certificates=bool(door),
+                    chdir=TREE,
+                    status_fd=status_fd,
+                    bwrap=bwrap,
+                )
+
+            usage = Usage(memory_mb, self._limits, [tree, *([cache] if cache else [])])
+            output = TailLog(log)
+            try:
+                ended = await execute(command, within, output, usage)
+            finally:
+                output.close()
         return _result(argv, ended, output.tail())
+
+    @asynccontextmanager
+    async def _door(self) -> AsyncIterator[list[Bind]]:
+        """The door's socket, to be seen inside; nothing where no index was configured."""
+        hosts = self._packages.reachable
+        if not hosts:
+            yield []
+            return
+        async with Door(hosts, self._dial).open() as socket:
+            yield [(socket, SOCKET)]
+
+    def _forward(self, door: Sequence[Bind]) -> list[str]:
+        return [str(interpreter()[0]), FORWARDER] if door else ["", ""]
+
+    def _enter(self, cache: Path | None) -> str:
+        return FILL + _ENTER % (SEED if cache else "/nonexistent")
+
+    def _seed(self) -> list[Bind]:
+        return [(self._packages.seed, SEED)] if self._packages.seed else []
+
+    def _needs(self, also_visible: Sequence[Path]) -> list[Path]:
+        """Every path of this machine that must be seen at its own place."""
+        packages = self._packages
+        forwarder = interpreter()[1] if packages.reachable else []
+        trusted = [packages.certificates] if packages.reachable and packages.certificates else []
+        return list(dict.fromkeys([*visible(self._tools), *also_visible, *forwarder, *trusted]))
 
     def _rlimits(self, memory_mb: int) -> str:
         limits = self._limits
@@ -103,8 +166,11 @@ class Cage:
             f"--fsize={limits.file_bytes} --nofile={limits.open_files}"
         )
 
-    def _environment(self) -> dict[str, str]:
-        return {
+    def _environment(self, cache: Path | None) -> dict[str, str]:
+        packages = self._packages.environment()
+        if cache is None:
+            packages = {name: value for name, value in packages.items() if not value.startswith(CACHE)}
+        return packages | {
             "PATH": search_path(self._tools),
             "HOME": HOME,
             "USER": "nobody",
@@ -112,13 +178,18 @@ class Cage:
             "TMPDIR": "/tmp",  # noqa: S108 — inside the cage
         }
 
-    def _drops(self, tree: Path, also_visible: Sequence[Path]) -> bool:
-        return os.geteuid() == 0 and self._why_not_dropped(tree, also_visible) is None
+    def _user_of(self, tree: Path) -> int | None:
+        """As whom code in this tree runs, where not as this process' own user."""
+        return bubblewrap.NOBODY if self._drops([tree, *self._needs(interpreter()[1])]) else None
 
-    def _why_not_dropped(self, tree: Path, also_visible: Sequence[Path]) -> str | None:
+    def _drops(self, paths: Sequence[Path]) -> bool:
+        return os.geteuid() == 0 and self._why_not_dropped(paths) is None
+
+    def _why_not_dropped(self, paths: Sequence[Path]) -> str | None:
         if shutil.which("setpriv") is None:
             return "setpriv is not installed"
-        blocked = first_unreachable([tree, *visible(self._tools), *also_visible])
+        seed = [self._packages.seed] if self._packages.seed else []
+        blocked = first_unreachable([*paths, *seed])
         return f"other users cannot reach {blocked}" if blocked else None
 
 
@@ -128,6 +199,9 @@ def _drop() -> list[str]:
 
 
 def _result(argv: Sequence[str], ended: Ended, tail: str) -> CommandResult:
+    if ended.excess:
+        # Its own doing, as when the kernel ends what takes all memory.
+        return CommandResult(KILLED, False, f"{tail}\nended by the sandbox: {ended.excess}".lstrip("\n"))
     if ended.code is not None and ended.code < 0:
         return CommandResult(None, False, tail, f"the cage was killed from outside, by signal {-ended.code}")
     if ended.signal_byte == _STARTED:

@@ -2,86 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import json
 import secrets
 import shutil
 import socket
+import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 from bot.sandbox.model import CommandResult
+from bot.sandbox.ownership import give
+from bot.sandbox.probe import PROBE
 from bot.sandbox.tools import interpreter
 
-# Each function returns whether it got out. They run in the order in which they are named here.
-PROBE = r"""
-import ctypes, json, os, socket, sys
-canary, port, abstract = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-libc = ctypes.CDLL(None, use_errno=True)
-ours = {"PATH", "HOME", "USER", "LANG", "LC_CTYPE", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_"}
-pids = [name for name in os.listdir("/proc") if name.isdigit()]
-
-def host_file():
-    return os.path.exists(canary) or os.path.exists("/etc/shadow")
-
-def environment():
-    for pid in pids:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            names = {entry.partition(b"=")[0].decode() for entry in file.read().split(b"\0") if entry}
-        if names - ours:
-            return True
-
-def network():
-    for family, address in ((socket.AF_INET, ("127.0.0.1", port)), (socket.AF_UNIX, "\0" + abstract)):
-        with socket.socket(family) as door:
-            door.settimeout(2)
-            if door.connect_ex(address) == 0:
-                return True
-    return any(name != "lo" for _, name in socket.if_nameindex())
-
-def processes():
-    return len(pids) > 5
-
-def remount():
-    remount_bind = 32 | 4096
-    for place in (b"/usr", b"/"):
-        if libc.mount(b"none", place, None, remount_bind, None) == 0:
-            return True
-    for name in ("/usr/.perf-gate-probe", "/.perf-gate-probe"):
-        try:
-            open(name, "w").close()
-        except OSError:
-            continue
-        os.unlink(name)
-        return True
-
-def user_namespace():
-    return libc.unshare(0x10000000) == 0
-
-for attempt in (host_file, environment, network, processes, remount, user_namespace):
-    try:
-        out = bool(attempt())
-    except OSError:
-        out = False
-    if out:
-        print(json.dumps({"escaped": attempt.__name__}))
-        break
-else:
-    print(json.dumps({"escaped": None}))
-"""
 SENTENCES = {
     "host_file": "code in the sandbox can read this machine's files",
     "environment": "code in the sandbox can read the bot's environment, and with it its secrets",
     "network": "code in the sandbox can reach the network",
     "processes": "code in the sandbox can see this machine's processes",
+    "kill": "code in the sandbox can end processes of this machine",
     "remount": "code in the sandbox can write where it should only read",
     "user_namespace": "code in the sandbox can make a user namespace, and with it regain capabilities",
+    "packages": "code in the sandbox can change the packages and tools that later commands use",
+    "bundle": "code in the sandbox can change what is submitted to the cluster",
+    "git": "code in the sandbox can change what git reads, and with it run code outside",
+    "survivor": "a process of the sandbox can outlive its command",
 }
 _WITHIN = timedelta(seconds=60)
 _MEMORY_MB = 1024
+_UNTOUCHED = "as it was"
 
 
 class Run(Protocol):
@@ -96,41 +52,125 @@ class Run(Protocol):
     ) -> CommandResult: ...
 
 
-async def attempt_all(run: Run, folder: Path | None = None) -> str | None:
-    """Run the probe in a fresh tree below `folder` (default: the system's temporary folder). None: nothing got out."""
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What a sound cage may show: names of variables, how many processes, folders inside that stay as they are."""
+
+    variables: frozenset[str]
+    processes: int
+    kept: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """Beside the tree of the self-test stands what its code must not reach."""
+
+    tree: Path
+    outside: Path
+    victim: subprocess.Popen[bytes]
+    port: int
+    abstract: str
+
+    @property
+    def canary(self) -> Path:
+        return self.outside / "canary"
+
+    def holes(self) -> list[str]:
+        """What is seen from outside once the command has ended."""
+        found = []
+        if self.victim.poll() is not None:
+            found.append("kill")
+        for name in ("bundle", "mirror"):
+            files = {file.name: file.read_text() for file in (self.outside / name).rglob("*") if file.is_file()}
+            if files != {"kept": _UNTOUCHED}:
+                found.append("bundle" if name == "bundle" else "git")
+        if not _nobody_holds(self.tree / "alive"):
+            found.append("survivor")
+        return found
+
+
+async def attempt_all(
+    run: Run, expected: Expected, user_of: Callable[[Path], int | None], folder: Path | None = None
+) -> str | None:
+    """Run the probe in a fresh tree below `folder` (default: the system's temporary folder).
+
+    `user_of` says as which user of this machine code in that tree runs, where not as ours. None: nothing got out; else
+    every way out that was found, in one sentence.
+    """
     python, needs = interpreter()
-    with _tree(folder) as tree, _doors() as (port, abstract), tempfile.NamedTemporaryFile() as canary:
+    with _scene(folder, user_of) as scene:
+        told = {
+            "canary": str(scene.canary),
+            "victim": scene.victim.pid,
+            "port": scene.port,
+            "abstract": scene.abstract,
+            "bundle": str(scene.outside / "bundle"),
+            "mirror": str(scene.outside / "mirror"),
+            "known": sorted(expected.variables),
+            "processes": expected.processes,
+            "kept": expected.kept,
+        }
         result = await run(
-            [str(python), "-I", "-c", PROBE, canary.name, str(port), abstract],
-            tree=tree,
+            [str(python), "-I", "-c", PROBE, json.dumps(told)],
+            tree=scene.tree,
             within=_WITHIN,
             memory_mb=_MEMORY_MB,
             also_visible=needs,
         )
-    return read_probe(result)
+        return read_probe(result, await asyncio.to_thread(scene.holes))
 
 
-def read_probe(result: CommandResult) -> str | None:
-    """The probe's verdict. A probe that did not come to an end has proven nothing."""
+def read_probe(result: CommandResult, seen_outside: Sequence[str] = ()) -> str | None:
+    """The verdict over what the probe printed and what was seen outside. A probe that did not come to an end has proven
+    nothing."""
     if result.fault:
         return result.fault
     try:
         answer = json.loads(result.tail.splitlines()[-1])["escaped"] if result.exit_code == 0 else "no answer"
     except (IndexError, KeyError, TypeError, ValueError):
         answer = "no answer"
+    if not isinstance(answer, list) or not set(map(str, answer)) <= set(SENTENCES):
+        answer = None
+    found = {*(answer or ()), *seen_outside}
+    sentences = [sentence for name, sentence in SENTENCES.items() if name in found]
     if answer is None:
-        return None
-    return SENTENCES.get(answer, f"the sandbox's self-test did not finish: {result.tail[-300:] or 'no output'}")
+        sentences.append(f"the sandbox's self-test did not finish: {result.tail[-300:] or 'no output'}")
+    return "; ".join(sentences) or None
 
 
 @contextmanager
-def _tree(folder: Path | None) -> Iterator[Path]:
-    tree = Path(tempfile.mkdtemp(prefix="self-test-", dir=folder))
-    tree.chmod(0o755)
+def _scene(folder: Path | None, user_of: Callable[[Path], int | None]) -> Iterator[_Scene]:
+    top = Path(tempfile.mkdtemp(prefix="self-test-", dir=folder))
+    tree, outside = top / "tree", top / "outside"
     try:
-        yield tree
+        top.chmod(0o755)
+        tree.mkdir()
+        for name in ("bundle", "mirror/hooks"):
+            (outside / name).mkdir(parents=True)
+        (outside / "canary").touch()
+        for name in ("bundle", "mirror"):
+            (outside / name / "kept").write_text(_UNTOUCHED)
+        user = user_of(tree)
+        if user is not None:
+            # Its code could change all this if it could come there.
+            give(outside, user)
+        with _doors() as (port, abstract), _victim(user) as victim:
+            yield _Scene(tree, outside, victim, port, abstract)
     finally:
-        shutil.rmtree(tree)
+        shutil.rmtree(top)
+
+
+@contextmanager
+def _victim(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that code of this user could end if it could see it."""
+    process = subprocess.Popen(
+        ["tail", "-f", "/dev/null"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, user=user, group=user
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 @contextmanager
@@ -143,3 +183,15 @@ def _doors() -> Iterator[tuple[int, str]]:
         unix.bind("\0" + abstract)
         unix.listen()
         yield tcp.getsockname()[1], abstract
+
+
+def _nobody_holds(lock: Path) -> bool:
+    """Whether the lock that the surviving process took is free again, or was never taken."""
+    if lock.is_symlink() or not lock.is_file():
+        return True
+    with lock.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True

@@ -11,38 +11,50 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import IO
+from typing import IO, Any
 
 from bot.sandbox.tail import TailLog
+from bot.sandbox.usage import Usage
 
 _GRACE = 30.0  # seconds for the kernel to end a killed cage's processes
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """`code` is None where the time was over. `signal_byte` is the first byte of output, empty where there was none."""
+    """`code` is None where the time was over. `signal_byte` is the first byte of output, empty where there was none.
+    `excess` says of what it took too much, where it was ended for that."""
 
     code: int | None
     timed_out: bool
     signal_byte: bytes
+    excess: str = ""
 
 
-async def execute(command: Callable[[int], list[str]], within: timedelta, output: TailLog) -> Ended:
-    """Run `command(status_fd)`, a bwrap command line, for at most `within`; afterwards no process of it is left."""
+async def execute(
+    command: Callable[[int], list[str]], within: timedelta, output: TailLog, usage: Usage | None = None
+) -> Ended:
+    """Run `command(status_fd)`, a bwrap command line, for at most `within` and while `usage` lets it; afterwards no
+    process of it is left."""
     process, status = _start(command)
     assert process.stdout is not None  # noqa: S101 — it was asked for
     first = bytearray()
-    watching = asyncio.create_task(_first_process(status))
+    known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    watching = asyncio.create_task(_first_process(status, known))
     reading = asyncio.create_task(_pump(process.stdout, output, first))
     ended = asyncio.create_task(_gone(os.pidfd_open(process.pid), None))
+    guarding = asyncio.create_task(_excess(usage, known))
+    finishing: asyncio.Future[Any] = asyncio.gather(reading, ended)
     timed_out = False
     try:
         async with asyncio.timeout(within.total_seconds()):
-            await asyncio.shield(reading)
-            await asyncio.shield(ended)
+            waiting: set[asyncio.Future[Any]] = {finishing, guarding}
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     except TimeoutError:
         timed_out = True
     finally:
+        excess = guarding.result() if guarding.done() and not finishing.done() else ""
+        guarding.cancel()
+        await asyncio.wait({guarding})
         # bwrap's end ends the cage's first process, and with that one its whole process namespace.
         if not ended.done():
             os.killpg(process.pid, signal.SIGKILL)
@@ -51,7 +63,16 @@ async def execute(command: Callable[[int], list[str]], within: timedelta, output
         await _gone(await watching, _GRACE)
         with suppress(TimeoutError):
             await asyncio.wait_for(reading, _GRACE)
-    return Ended(None if timed_out else code, timed_out, bytes(first))
+    return Ended(None if timed_out else code, timed_out, bytes(first), excess)
+
+
+async def _excess(usage: Usage | None, known: asyncio.Future[int]) -> str:
+    """Why the command must end now; for as long as there is nothing to say, this does not return."""
+    first = await known
+    if usage is None:
+        await asyncio.Event().wait()
+        return ""
+    return await usage.exceeded(first)
 
 
 def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes], int]:
@@ -122,12 +143,16 @@ async def _pump(pipe: IO[bytes], output: TailLog, first: bytearray) -> None:
             output.feed(data)
 
 
-async def _first_process(status: int) -> int | None:
-    """A pidfd of the cage's first process, from the first of bwrap's status lines, once bwrap has written its last."""
+async def _first_process(status: int, known: asyncio.Future[int]) -> int | None:
+    """A pidfd of the cage's first process, from the first of bwrap's status lines, once bwrap has written its last.
+    Its id becomes `known` at once."""
     pidfd = None
     with Pipe(os.fdopen(status, "rb")) as reader:
         with suppress(ProcessLookupError, ValueError, KeyError):  # it is gone already, or bwrap never came so far
-            pidfd = os.pidfd_open(json.loads(await reader.readline())["child-pid"])
+            pid = json.loads(await reader.readline())["child-pid"]
+            pidfd = os.pidfd_open(pid)
+            if not known.done():
+                known.set_result(pid)
         # bwrap tells the exit code later on, and dies of a closed pipe.
         await reader.read()
     return pidfd

@@ -11,6 +11,10 @@ class Limits(msgspec.Struct, frozen=True):
     processes: int = 4096  # threads count too
     file_bytes: int = 8 * 2**30
     open_files: int = 8192
+    disk_bytes: int = 8 * 2**30  # its tree and its cache together
+    disk_files: int = 500_000
+    disk_every: float = 5.0  # seconds between two looks at the disk; walking a large tree takes a second
+    memory_every: float = 0.5
 
 
 class CommandResult(msgspec.Struct, frozen=True):

@@ -52,16 +52,25 @@ class CageFault(msgspec.Struct, frozen=True):
 Verdict = Passed | Failed | TimedOut | CageFault
 
 
-async def run(cage: Cage, commands: Sequence[PreflightCommand], *, tree: Path, sha: str, results: Path) -> Verdict:
+async def run(
+    cage: Cage,
+    commands: Sequence[PreflightCommand],
+    *,
+    tree: Path,
+    sha: str,
+    results: Path,
+    cache: Path | None = None,
+) -> Verdict:
     """Run what has not finished yet. `results` is the folder that remembers: a caller who wants a failed command to be
-    tried again for the same commit names another one. The cage is tested first, and nothing runs if it is not sound."""
+    tried again for the same commit names another one. `cache` is where its packages are kept, and nobody else's. The
+    cage is tested first, and nothing runs if it is not sound."""
     folder = results / sha
     remembered = [_recall(_file(folder, command)) for command in commands]
     if not all(remembered) and (reason := await cage.self_test(tree.parent)):
         return CageFault(reason)
     finished = []
     for command, known in zip(commands, remembered, strict=True):
-        outcome = known or await _run_one(cage, command, tree, _file(folder, command))
+        outcome = known or await _run_one(cage, command, tree, _file(folder, command), cache)
         if not isinstance(outcome, Finished):
             return outcome
         if outcome.exit_code != 0:
@@ -70,13 +79,15 @@ async def run(cage: Cage, commands: Sequence[PreflightCommand], *, tree: Path, s
     return Passed(tuple(finished))
 
 
-async def _run_one(cage: Cage, command: PreflightCommand, tree: Path, file: Path) -> Finished | TimedOut | CageFault:
+async def _run_one(
+    cage: Cage, command: PreflightCommand, tree: Path, file: Path, cache: Path | None
+) -> Finished | TimedOut | CageFault:
     file.parent.mkdir(parents=True, exist_ok=True)
     words = shlex.join(command.run)
     log = file.with_suffix(".log")
     with journal.child(f"in the sandbox: {words}") as ran:
         result: CommandResult = await cage.run(
-            command.run, tree=tree, within=command.timeout, memory_mb=command.memory_mb, log=log
+            command.run, tree=tree, within=command.timeout, memory_mb=command.memory_mb, log=log, cache=cache
         )
         ran.ended(result.exit_code, result.fault or (log.read_bytes() if log.exists() else b""))
     if result.fault:

@@ -1,0 +1,88 @@
+"""What a command takes with all it started is bounded, not only what its first process takes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from bot.sandbox.cage import KILLED, Cage
+from bot.sandbox.model import CommandResult, Limits
+from bot.sandbox.tools import interpreter
+
+LONG = timedelta(minutes=2)
+EAGER = Limits(disk_bytes=2**24, disk_files=50, disk_every=0.1, memory_every=0.1)
+# Each of the forks takes 100 MB of its own, far below what one process may have.
+FORKS = """
+import os, signal
+print("started", flush=True)
+for _ in range(6):
+    if not os.fork():
+        mine = bytearray(100 * 2**20)
+        mine[:: 4096] = b"x" * len(mine[:: 4096])
+        signal.pause()
+signal.pause()
+"""
+# Forks that only look at what their parent has share its pages.
+READERS = """
+import os
+ours = bytearray(100 * 2**20)
+ours[:: 4096] = b"x" * len(ours[:: 4096])
+read, write = os.pipe()
+for _ in range(6):
+    if not os.fork():
+        os.close(write)
+        os.read(read, 1)
+        os._exit(0)
+os.close(read)
+import time
+end = time.monotonic() + 1
+while time.monotonic() < end: pass
+"""
+
+
+async def python(program: str, tree: Path, memory_mb: int, limits: Limits = EAGER) -> CommandResult:
+    executable, needs = interpreter()
+    return await Cage(limits=limits).run(
+        [str(executable), "-c", program], tree=tree, within=LONG, memory_mb=memory_mb, also_visible=needs
+    )
+
+
+async def test_processes_that_eat_memory_together_are_ended_and_it_is_said(tree: Path) -> None:
+    result = await python(FORKS, tree, memory_mb=400)
+    assert (result.exit_code, result.timed_out, result.fault) == (KILLED, False, "")
+    lines = result.tail.splitlines()
+    assert lines[0] == "started"
+    assert lines[-1] == (
+        "ended by the sandbox: its processes and what they keep in /tmp took more than 400 MB of memory"
+    )
+
+
+async def test_what_forks_share_counts_once(tree: Path) -> None:
+    assert (await python(READERS, tree, memory_mb=400)).exit_code == 0
+
+
+async def test_files_in_memory_count_as_memory(tree: Path) -> None:
+    script = "head -c 300M /dev/zero > /tmp/a; head -c 300M /dev/zero > /dev/shm/b; tail -f /dev/null"
+    result = await Cage(limits=EAGER).run(["sh", "-c", script], tree=tree, within=LONG, memory_mb=500)
+    assert result.exit_code == KILLED
+    assert result.tail.endswith("took more than 500 MB of memory")
+
+
+async def test_a_command_that_fills_the_disk_is_ended(tree: Path) -> None:
+    script = "for i in 1 2 3 4; do head -c 6M /dev/urandom > big$i; done; tail -f /dev/null"
+    result = await Cage(limits=EAGER).run(["sh", "-c", script], tree=tree, within=LONG, memory_mb=500)
+    assert result == CommandResult(KILLED, False, "ended by the sandbox: it wrote more than 16 MB to the disk")
+
+
+async def test_a_command_that_makes_files_without_end_is_ended(tree: Path) -> None:
+    script = "i=0; while :; do mkdir d$i; i=$((i+1)); done"
+    result = await Cage(limits=EAGER).run(["sh", "-c", script], tree=tree, within=LONG, memory_mb=500)
+    assert result == CommandResult(KILLED, False, "ended by the sandbox: it made more than 50 files")
+
+
+async def test_its_cache_counts_too(tree: Path) -> None:
+    cache = tree.parent / "cache"
+    cache.mkdir()
+    script = "head -c 20M /dev/urandom > /cache/big; tail -f /dev/null"
+    result = await Cage(limits=EAGER).run(["sh", "-c", script], tree=tree, within=LONG, memory_mb=500, cache=cache)
+    assert result.tail == "ended by the sandbox: it wrote more than 16 MB to the disk"
