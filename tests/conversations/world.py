@@ -243,7 +243,7 @@ async def world(
     spacing = timedelta(seconds=1 if paced else 0)
 
     async def passing(seconds: float) -> None:
-        # Both ends turn on this loop: what GitHub answers meanwhile is read within a few of its turns, as in real seconds.
+        # Both ends turn on this loop: what GitHub answers meanwhile is read within a few of its turns, as in seconds.
         for _ in range(IN_FLIGHT_TURNS):
             await asyncio.sleep(0)
         clock.advance(timedelta(seconds=seconds))
