@@ -21,6 +21,7 @@ from bot.comment.markdown import code, table, text
 from bot.comment.numbers import NOTHING, duration
 from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, moment, stale_warning
 from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
+from bot.gating.granting import permissions_of
 from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.states import RunState
 from bot.verdict.report import BadReport, parse_report
@@ -77,8 +78,9 @@ def _next(run: Run) -> str:
     if run.state is RunState.assessing:
         return "a question, or the reason why there is none."
     if run.state is RunState.awaiting_reviewer:
+        role = permissions_of(run).go
         # The question itself calls the reviewer; one call is enough.
-        return f"{code(run.asked_by)} or another person with write access answers `@perf-gate go`."
+        return f"{code(run.asked_by)} or another person with {role} access answers `@perf-gate go`."
     if run.stop_requested_by:
         return f"the ferry is being stopped, as {code(run.stop_requested_by)} asked."
     if run.state is RunState.ferrying:

@@ -247,6 +247,11 @@ class Permissions(Strict):
     skip: Role = "write"
     stop: Role = "write"
 
+    @property
+    def ask(self) -> Role:
+        """Who may have the diff read and the question asked: whoever may write, or answer it with less than that."""
+        return "triage" if self.go == "triage" else "write"
+
 
 class PreflightCommand(Strict):
     """One command that must succeed before any ferry is paid for."""

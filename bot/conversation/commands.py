@@ -99,8 +99,8 @@ class Entry:
 
 
 GRAMMAR: dict[str, Entry] = {
-    "": Entry("", "read the diff, propose a max_gate and ask", "go"),
-    "assess": Entry("assess", "the same, in a word", "go"),
+    "": Entry("", "read the diff, propose a max_gate and ask", "ask"),
+    "assess": Entry("assess", "the same, in a word", "ask"),
     "go": Entry("go [max_gate=skip|1|2|3]", "run the gate for the commit shown", "go"),
     "max_gate": Entry("max_gate=skip|1|2|3 [because …]", "run with another ceiling", "override"),
     "skip": Entry("skip [because …]", "waive the gate", "skip"),

@@ -5,10 +5,11 @@ What is drawn from a whole run, the question and the canonical comment, is in `b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bot.conversation.commands import GRAMMAR
 
+BUILT_IN_ROLES: Mapping[str, str] = {"go": "write", "override": "write", "skip": "write", "stop": "write"}
 _UNDO = "`@perf-gate include stage=NAME` takes it back."
 _READS_ALOUD = {
     "assessing": "reading the diff",
@@ -33,14 +34,16 @@ def state_read_aloud(state: str) -> str:
     return _READS_ALOUD.get(state, state.replace("_", " "))
 
 
-def help_table() -> str:
+def help_table(roles: Mapping[str, str] = BUILT_IN_ROLES) -> str:
+    """`roles`: family of commands → the least role that may give them."""
     rows = [
-        f"| {_code(f'@perf-gate {entry.usage}'.strip())} | {entry.meaning} | {_who(entry.who)} |"
+        f"| {_code(f'@perf-gate {entry.usage}'.strip())} | {entry.meaning} | {_who(entry.who, roles)} |"
         for entry in GRAMMAR.values()
     ]
     table = "\n".join(["| Say | and the bot will | Who may |", "|---|---|---|", *rows])
     return (
-        f"🤖 What can be said to me:\n\n{table}\n\nWhile I wait for an answer, a bare `go` or `max_gate=N` is enough."
+        f"🤖 What can be said to me:\n\n{table}\n\nWhile I wait for an answer, a bare `go` or `max_gate=N` is enough. "
+        "One command a comment: in a comment, a review or on a line of the diff, but not in code, quotes or edits."
     )
 
 
@@ -49,8 +52,8 @@ def _code(text: str) -> str:
     return "`" + text.replace("|", "\\|") + "`"
 
 
-def _who(family: str) -> str:
-    return "anyone" if family == "anyone" else "write access"
+def _who(family: str, roles: Mapping[str, str]) -> str:
+    return "anyone" if family == "anyone" else f"{roles.get(family, 'write')} access"
 
 
 def misunderstood(problem: str) -> str:
@@ -62,6 +65,18 @@ def unheard() -> str:
     return (
         "😕 I failed at this comment through a mistake of my own, so nothing of it was done; the operator's log has "
         "the details. Please say it again, in other words if you can."
+    )
+
+
+def heard_a_review() -> str:
+    """Where GitHub takes no reaction, this says that the command was carried out."""
+    return "🚀 I heard what your review says to me; the perf gate comment shows what became of it."
+
+
+def edits_do_not_count() -> str:
+    return (
+        "Edits are not run, since others than its author can edit a comment: what this one says now is not done. "
+        "To have it done, say it in a new comment."
     )
 
 
@@ -129,11 +144,13 @@ def superseded(head: str) -> str:
     return f"the head moved to {short(head)}"
 
 
-def author_cannot_waive(chosen: str, proposed: str) -> str:
+def author_cannot_waive(chosen: str, proposed: str, role: str = "write") -> str:
     what = (
         f"`{chosen}` measures nothing" if chosen == proposed else f"`{chosen}` is less than the proposed `{proposed}`"
     )
-    return f"{what}, and the author of a pull request cannot weaken its own gate. Another person with write access can."
+    return (
+        f"{what}, and the author of a pull request cannot weaken its own gate. Another person with {role} access can."
+    )
 
 
 def override(actor: str, chosen: str, reason: str) -> str:
@@ -160,10 +177,10 @@ def confirm_stop(spent_seconds: float, wall_seconds: float) -> str:
     )
 
 
-def author_cannot_exclude() -> str:
+def author_cannot_exclude(role: str = "write") -> str:
     return (
         "To leave a stage out of the verdict weakens the gate, and the author of a pull request cannot do that. "
-        "Another person with write access can."
+        f"Another person with {role} access can."
     )
 
 

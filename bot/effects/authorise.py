@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
-from bot.config.load import builtin_config
-from bot.config.schema import Permissions, RepositoryConfig, Role
-from bot.conversation.commands import Command, Exclude, Go, Include, Skip, Stop
-from bot.effects.context import Context, Rooms, place_of, repo_of
+from bot.config.schema import Permissions, Role
+from bot.conversation.commands import Assess, Command, Exclude, Go, Include, Skip, Stop
+from bot.effects.context import Context, Rooms, heard_in, place_of, repo_of
+from bot.effects.permitting import permissions
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.events import Authorised, Denied, Event
-from bot.gating.model import PullRequest
 
 _ORDER: tuple[str, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 
@@ -22,11 +23,12 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     place = place_of(pr)
     comment_id, actor = int(effect.payload["comment_id"]), str(effect.payload["actor"])
     command: Command = msgspec.convert(effect.payload["said"], Command)
-    permissions = _permissions(pr)
-    needed = _needed(command, permissions)
+    roles = await permissions(rooms, pr, context.clock.now())
+    needed = _needed(command, roles)
     permission = await rooms.github.permissions.of(repo_of(place), actor)
     if not allows(permission.permission, permission.role_name, needed):
-        return Outcome(Denied(comment_id, actor, needed, permission.role_name or permission.permission))
+        found = permission.role_name or permission.permission
+        return Outcome(Denied(comment_id, actor, needed, found, heard_in(effect)))
     pull = await rooms.github.pulls.get(repo_of(place), place.number)
     if pull is None:
         raise Fault("GitHub does not show this pull request to me", f"{place.key} is 404", retryable=True)
@@ -40,8 +42,10 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
             is_open=pull.state == "open",
             base_ref=pull.base_ref,
             granted=tuple(
-                family for family, role in permissions if allows(permission.permission, permission.role_name, role)
+                family for family, role in roles if allows(permission.permission, permission.role_name, role)
             ),
+            heard_in=heard_in(effect),
+            said_at=datetime.fromisoformat(effect.payload["said_at"]) if "said_at" in effect.payload else None,
         )
     )
 
@@ -61,20 +65,13 @@ def _rank(level: str) -> int:
     return _ORDER.index(level) if level in _ORDER else 0
 
 
-def _needed(command: Command, permissions: Permissions) -> Role:
+def _needed(command: Command, roles: Permissions) -> Role:
     if isinstance(command, Skip) or (isinstance(command, Go) and command.max_gate == "skip"):
-        return permissions.skip
+        return roles.skip
     if isinstance(command, Stop):
-        return permissions.stop
+        return roles.stop
     if isinstance(command, Go) and command.max_gate is not None:
-        return permissions.override
+        return roles.override
     if isinstance(command, Exclude | Include):
-        return permissions.override
-    return permissions.go
-
-
-def _permissions(pr: PullRequest) -> Permissions:
-    """Those of the run's pinned configuration; before the first run, the built-in ones."""
-    if pr.run is None or not pr.run.config:
-        return builtin_config().permissions
-    return RepositoryConfig.model_validate_json(pr.run.config).permissions
+        return roles.override
+    return roles.ask if isinstance(command, Assess) else roles.go

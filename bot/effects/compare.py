@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from bot.conversation.commands import Exclude, Include, Reanalyse
-from bot.effects.context import Context, Rooms, config_of, current_gate
+from bot.effects.context import Context, Rooms, config_of, current_gate, heard_in
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Compared, Event, Rejudged
 from bot.gating.model import Attempt, GateRun, Run
@@ -41,6 +41,7 @@ async def rejudge(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
             actor=str(payload["actor"]),
             command=msgspec.convert(payload["said"], Exclude | Include | Reanalyse),
             verdicts=verdicts,
+            heard_in=heard_in(effect),
         )
     )
 

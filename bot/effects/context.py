@@ -6,15 +6,17 @@ import asyncio
 import os
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
 from bot.checkout.mirror import Mirror, Token
 from bot.checkout.trees import Trees
-from bot.config.schema import Gate, RepositoryConfig
+from bot.config.schema import Gate, Permissions, RepositoryConfig
 from bot.config.settings import Settings
+from bot.conversation.naming import addressed_as
 from bot.engine.port import Effect, EffectContext
-from bot.gating.model import GateRun, Place, PullRequest, Run
+from bot.gating.model import GateRun, HeardIn, Place, PullRequest, Run
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
 from bot.iris.adapter import Iris
@@ -36,6 +38,7 @@ class Rooms:
     cage: Cage
     iris: Iris
     removing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    permissions: dict[int, tuple[Permissions, datetime]] = field(default_factory=dict)
     _mirrors: dict[tuple[int, str], Mirror] = field(default_factory=dict)
 
     @property
@@ -59,7 +62,7 @@ class Rooms:
     def public(self, text: str) -> str:
         """What may be said where everybody reads: without credentials, those without a shape of their own included."""
         passed = [os.environ[name] for name in self.settings.pass_env if os.environ.get(name)]
-        return redact(text, [*self.settings.secrets, *passed])
+        return redact(addressed_as(self.settings.mention, text), [*self.settings.secrets, *passed])
 
     def git_token(self, place: Place) -> Token:
         return lambda: self.github.token(place.installation_id)
@@ -82,6 +85,12 @@ def config_of(run: Run) -> RepositoryConfig:
 
 def gate_config(config: RepositoryConfig, number: int) -> Gate:
     return next(gate for n, gate in config.gates.items() if n == number)
+
+
+def heard_in(effect: Effect) -> HeardIn:
+    """Where the comment was made that this effect is about."""
+    found: HeardIn = effect.payload.get("heard_in", "comment")
+    return found
 
 
 async def unless_revoked(acting: Awaitable[T], context: Context) -> T | None:

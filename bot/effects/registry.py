@@ -11,13 +11,13 @@ from datetime import timedelta
 from bot.effects.assess import assess
 from bot.effects.authorise import authorise
 from bot.effects.compare import compare, rejudge
-from bot.effects.context import Context, Rooms
+from bot.effects.context import Context, Rooms, heard_in
 from bot.effects.ferry import collect, stop_ferry, submit, watch
 from bot.effects.locate import locate_baseline
 from bot.effects.prepare import cleanup, preflight, prepare
 from bot.effects.publish import publish
 from bot.effects.queue import look_at_queue
-from bot.effects.speak import ask, react, reply
+from bot.effects.speak import ask, react, reply, say_help
 from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Lethal, Outcome, Revoked
 from bot.faults import Fault
 from bot.gating.events import EffectFailed, Event
@@ -32,6 +32,8 @@ Policy = EffectPolicy[PullRequest, Event]
 
 # DESIGN decision 5. Writes take turns per installation: GitHub wants a second between them and no concurrency.
 LANES = (
+    # Apart, so that nobody waits for the sign of having been heard while other things are written.
+    Lane("reactions", 1),
     Lane("github-write", 1),
     Lane("git", 2),
     Lane("preflight", 1),
@@ -55,8 +57,9 @@ class Row:
 
 
 ROWS = (
-    Row("react", "github-write", react, timedelta(seconds=30), 10, _SOON),
+    Row("react", "reactions", react, timedelta(seconds=30), 10, _SOON),
     Row("reply", "github-write", reply, timedelta(minutes=2), 20),
+    Row("help", "github-write", say_help, timedelta(minutes=2), 20),
     Row("ask", "github-write", ask, timedelta(minutes=2), 20),
     Row("publish", "github-write", publish, timedelta(minutes=2), 0),
     Row("authorise", "others", authorise, timedelta(minutes=1), 10, _SOON),
@@ -123,7 +126,7 @@ def _retryable(error: BaseException) -> bool:
 
 def _failed(effect: Effect, error: BaseException) -> Event:
     run_id, comment_id = str(effect.payload.get("run_id", "")), int(effect.payload.get("comment_id", 0))
-    return EffectFailed(effect.kind, run_id, _sentence(effect, error), comment_id)
+    return EffectFailed(effect.kind, run_id, _sentence(effect, error), comment_id, heard_in(effect))
 
 
 def _sentence(effect: Effect, error: BaseException) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bot.comment.question import question
+from bot.conversation import replies
 from bot.effects.context import Context, Rooms, current, place_of, repo_of
+from bot.effects.permitting import permissions
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Asked, Event
+from bot.gating.model import Place
 from bot.github.names import Marker
 
 
@@ -16,12 +19,26 @@ async def react(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
 
 
 async def reply(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
-    """Answer one comment, once: the hidden marker names the comment that is answered."""
-    place = place_of(await context.read())
-    marker = f"<!-- perf-gate:reply {effect.payload['comment_id']} -->"
-    body = f"{rooms.public(effect.payload['text'])}\n\n{marker}"
-    await rooms.github.comments.upsert(repo_of(place), place.number, Marker(marker, opens=False), body, None)
+    """Answer one comment, once."""
+    await _say(rooms, place_of(await context.read()), effect, str(effect.payload["text"]))
     return Outcome()
+
+
+async def say_help(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """What can be said, and who may: the configuration that counts says it."""
+    pr = await context.read()
+    roles = await permissions(rooms, pr, context.clock.now())
+    await _say(rooms, place_of(pr), effect, replies.help_table({**dict(roles), "ask": roles.ask}))
+    return Outcome()
+
+
+async def _say(rooms: Rooms, place: Place, effect: Effect, text: str) -> None:
+    """The hidden marker names what is answered: the comment's number, and where it is none, what else it is."""
+    payload = effect.payload
+    words = [payload.get("heard_in", ""), str(payload["comment_id"]), payload.get("about", "")]
+    marker = f"<!-- perf-gate:reply {' '.join(word for word in words if word)} -->"
+    body = f"{rooms.public(text)}\n\n{marker}"
+    await rooms.github.comments.upsert(repo_of(place), place.number, Marker(marker, opens=False), body, None)
 
 
 async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -35,4 +52,4 @@ async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     known = run.question_id or None
     comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, rooms.public(asked.body), known)
     rooms.rundirs.put(run.id, "question.md", asked.body)
-    return Outcome(Asked(run.id, comment.id))
+    return Outcome(Asked(run.id, comment.id, comment.created_at))

@@ -60,7 +60,7 @@ def cannot_assess(draft: Draft, event: CannotAssess) -> None:
 
 
 def asked(draft: Draft, event: Asked) -> None:
-    draft.change(question_id=event.comment_id)
+    draft.change(question_id=event.comment_id, asked_at=event.at)
 
 
 def prepare(draft: Draft) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
-from bot.gating.events import Closed, Event, HeadMoved, Mentioned, Reopened, Unheard
+from bot.gating.events import Closed, Edited, Event, HeadMoved, Mentioned, Reopened, Unheard
 from bot.gating.model import Place
 
 _PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
@@ -36,6 +38,15 @@ class _Comment(msgspec.Struct):
     id: int
     body: str | None
     user: _User | None
+    created_at: datetime | None = None
+
+
+class _Before(msgspec.Struct):
+    was: str | None = msgspec.field(name="from", default=None)
+
+
+class _Changes(msgspec.Struct):
+    body: _Before | None = None
 
 
 class _Issue(msgspec.Struct):
@@ -63,6 +74,7 @@ class _Envelope(msgspec.Struct):
     issue: _Issue | None = None
     pull_request: _Pull | None = None
     before: str = ""
+    changes: _Changes | None = None
 
 
 _decode = msgspec.json.Decoder(_Envelope).decode
@@ -116,14 +128,32 @@ def unheard(event: str, body: bytes, mention: str, repositories: Collection[str]
     return ((place.key, Unheard(place, comment.id)),)
 
 
-def _comment(envelope: _Envelope, mention: str) -> Mentioned | None:
+def _comment(envelope: _Envelope, mention: str) -> Mentioned | Edited | None:
     comment, issue = envelope.comment, envelope.issue
-    if envelope.action != "created" or comment is None or issue is None or issue.pull_request is None:
+    if comment is None or issue is None or issue.pull_request is None:
         return None
     # Bots never command, this App itself least of all (its own comments come back as deliveries).
     if comment.user is None or comment.user.type != "User":
         return None
-    return hear(_place(envelope, issue.number, issue.user), comment.id, comment.user.login, comment.body or "", mention)
+    place = _place(envelope, issue.number, issue.user)
+    heard = hear(place, comment.id, comment.user.login, comment.body or "", mention)
+    if heard is None or envelope.action == "created":
+        return None if heard is None else replace(heard, said_at=comment.created_at)
+    return _edit(envelope, heard, mention) if envelope.action == "edited" else None
+
+
+def _edit(envelope: _Envelope, now: Mentioned, mention: str) -> Edited | None:
+    """An edit that says something else to the bot than the comment said before; other edits are nobody's affair."""
+    changed = envelope.changes.body if envelope.changes else None
+    if changed is None:
+        return None
+    before = hear(now.place, now.comment_id, now.actor, changed.was or "", mention)
+    return None if before is not None and before.said == now.said else edited(now)
+
+
+def edited(heard: Mentioned) -> Edited:
+    """What a comment says only since it was edited."""
+    return Edited(heard.place, heard.comment_id, heard.bare, heard.heard_in)
 
 
 def hear(place: Place, comment_id: int, actor: str, body: str, mention: str) -> Mentioned | None:

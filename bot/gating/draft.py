@@ -7,22 +7,28 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from bot.conversation import replies
 from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
-from bot.gating.model import Attempt, EarlierRun, GateRun, MaxGate, PullRequest, Run
+from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, MaxGate, PullRequest, Run
 from bot.gating.states import RunState
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
-_WRITES = frozenset({"react", "reply", "ask", "publish"})
+_WRITES = frozenset({"react", "reply", "help", "ask", "publish"})
+# Effects whose outcome answers the comment that they carry.
+_ANSWERS_LATER = frozenset({"authorise", "rejudge", "help"})
 
 
 class Draft:
     """Collects what a transition will hold. `run` is the current run and must exist where a method speaks of it."""
 
-    def __init__(self, pr: PullRequest, now: datetime) -> None:
+    def __init__(self, pr: PullRequest, now: datetime, heard_in: HeardIn = "comment") -> None:
         self.pr = pr
         self.now = now
+        self.heard_in = heard_in
         self.reason = ""
+        self.answered = False
+        """Whether the comment of this event was answered, or will be by the outcome of an effect."""
         self._effects: list[EffectRequest] = []
         self._revoke: list[str] = []
         self._timers: list[Timer[Event]] = []
@@ -120,6 +126,9 @@ class Draft:
     ) -> None:
         place = self.pr.place
         assert place is not None, "an effect needs the place a delivery named"  # noqa: S101
+        if "comment_id" in payload and self.heard_in != "comment":
+            payload = {**payload, "heard_in": self.heard_in}
+        self.answered = self.answered or kind in _ANSWERS_LATER
         sequence = self.pr.sequence + 1
         self.set(sequence=sequence)
         self._effects.append(
@@ -147,8 +156,28 @@ class Draft:
     def publish(self) -> None:
         self.effect("publish", {}, coalesce="publish")
 
-    def reply(self, comment_id: int, text: str) -> None:
+    # ---- what a comment is answered
+
+    def reply(self, comment_id: int, text: str, *, done: bool = False) -> None:
+        """Answer in words. `done`: what the comment asked for was done, or is said; else nothing of it was."""
+        self.answered = True
         self.effect("reply", {"comment_id": comment_id, "text": text})
+        self.react(comment_id, "+1" if done else "confused")
+
+    def obeyed(self, comment_id: int) -> None:
+        """The command was carried out and needs no words: the canonical comment shows what became of it."""
+        run = self.pr.run
+        under_way = run is not None and not run.state.ended
+        if self.heard_in == "review":
+            self.reply(comment_id, replies.heard_a_review(), done=True)
+        else:
+            self.answered = True
+            self.react(comment_id, "rocket" if under_way else "+1")
+
+    def react(self, comment_id: int, content: str) -> None:
+        """GitHub knows no reactions to a review; those are only answered."""
+        if comment_id and self.heard_in != "review":
+            self.effect("react", {"comment_id": comment_id, "content": content})
 
     # ---- timers and slots
 

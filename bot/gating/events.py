@@ -12,7 +12,7 @@ import msgspec
 
 from bot.assessment.model import Assessment
 from bot.conversation.commands import Command, Exclude, Include, Reanalyse, Said
-from bot.gating.model import Attempt, Baseline, FailedCommand, GatePlan, Place
+from bot.gating.model import Attempt, Baseline, FailedCommand, GatePlan, HeardIn, Place
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
 from bot.watching.look import Look
@@ -20,13 +20,29 @@ from bot.watching.queue import Queue
 
 
 class Mentioned(msgspec.Struct, frozen=True, tag=True):
-    """A person's new comment. `bare`: it holds only an answer, which counts while the bot waits for one."""
+    """A person's new comment. `bare`: it holds only an answer, which counts while the bot waits for one.
+
+    `comment_id` numbers what `heard_in` names. `said_at` is GitHub's time of it; `about_sha` the commit that a review
+    is about; both are empty where not known.
+    """
 
     place: Place
     comment_id: int
     actor: str
     said: Said
     bare: bool = False
+    heard_in: HeardIn = "comment"
+    said_at: datetime | None = None
+    about_sha: str = ""
+
+
+class Edited(msgspec.Struct, frozen=True, tag=True):
+    """A comment says something to the bot only since it was edited; edits never command."""
+
+    place: Place
+    comment_id: int
+    bare: bool = False
+    heard_in: HeardIn = "comment"
 
 
 class Unheard(msgspec.Struct, frozen=True, tag=True):
@@ -34,6 +50,7 @@ class Unheard(msgspec.Struct, frozen=True, tag=True):
 
     place: Place
     comment_id: int
+    heard_in: HeardIn = "comment"
 
 
 class HeadMoved(msgspec.Struct, frozen=True, tag=True):
@@ -75,6 +92,8 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
     is_open: bool
     base_ref: str = ""
     granted: tuple[str, ...] = ("go", "override", "skip", "stop")
+    heard_in: HeardIn = "comment"
+    said_at: datetime | None = None
 
 
 class Denied(msgspec.Struct, frozen=True, tag=True):
@@ -84,6 +103,7 @@ class Denied(msgspec.Struct, frozen=True, tag=True):
     actor: str
     needed: str
     role: str = ""
+    heard_in: HeardIn = "comment"
 
 
 class Assessed(msgspec.Struct, frozen=True, tag=True):
@@ -108,10 +128,11 @@ class CannotAssess(msgspec.Struct, frozen=True, tag=True):
 
 
 class Asked(msgspec.Struct, frozen=True, tag=True):
-    """The question stands as a comment of its own."""
+    """The question stands as a comment of its own, since `at` by GitHub's clock."""
 
     run_id: str
     comment_id: int
+    at: datetime | None = None
 
 
 class Published(msgspec.Struct, frozen=True, tag=True):
@@ -228,6 +249,7 @@ class Rejudged(msgspec.Struct, frozen=True, tag=True):
     actor: str
     command: Exclude | Include | Reanalyse
     verdicts: tuple[Compared, ...] = ()
+    heard_in: HeardIn = "comment"
 
 
 class FerryStopped(msgspec.Struct, frozen=True, tag=True):
@@ -243,6 +265,7 @@ class EffectFailed(msgspec.Struct, frozen=True, tag=True):
     run_id: str
     sentence: str
     comment_id: int = 0
+    heard_in: HeardIn = "comment"
 
 
 class CheckDue(msgspec.Struct, frozen=True, tag=True):
@@ -262,6 +285,7 @@ class Expired(msgspec.Struct, frozen=True, tag=True):
 
 Event = (
     Mentioned
+    | Edited
     | Unheard
     | HeadMoved
     | Closed

@@ -12,6 +12,7 @@ from bot.conversation.commands import Exclude, Include
 from bot.gating import rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
+from bot.gating.granting import permissions_of
 from bot.gating.model import Exclusion, GateRun, Run
 from bot.gating.stages import closest, leaves_nothing, nameable, resolve
 from bot.gating.states import RunState
@@ -20,7 +21,7 @@ from bot.gating.states import RunState
 def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:
     run, place = draft.pr.run, draft.pr.place
     if place is not None and event.actor.lower() == place.author.lower():
-        draft.reply(event.comment_id, replies.author_cannot_exclude())
+        draft.reply(event.comment_id, replies.author_cannot_exclude(permissions_of(run).override))
         return
     if run is None or _has_no_verdict(run):
         draft.reply(event.comment_id, rejudging.no_verdict(run))
@@ -92,5 +93,5 @@ def _count_anew(draft: Draft, event: Authorised, command: Exclude | Include, ahe
     if _stands(run) and run.judged_gate is not None:
         rejudging.ask(draft, event.comment_id, event.actor, command, [run.judged_gate.number])
     else:
-        draft.reply(event.comment_id, ahead)
+        draft.reply(event.comment_id, ahead, done=True)
         draft.publish()

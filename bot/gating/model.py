@@ -20,6 +20,8 @@ from bot.watching.queue import Queue
 from bot.watching.vitals import Vitals
 
 MaxGate = Literal["skip", "1", "2", "3"]
+# GitHub numbers these three apart: a comment below the pull request, a review's body, a comment on a line of the diff.
+HeardIn = Literal["comment", "review", "thread"]
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -206,6 +208,7 @@ class Run(msgspec.Struct, frozen=True):
     override: str = ""
     approved_by: str = ""
     question_id: int = 0
+    asked_at: datetime | None = None
     gates: tuple[GateRun, ...] = ()
     exclusions: tuple[Exclusion, ...] = ()
     failed_command: FailedCommand | None = None
@@ -254,7 +257,9 @@ class EarlierRun(msgspec.Struct, frozen=True):
 class PullRequest(msgspec.Struct, frozen=True):
     """The aggregate and unit of serialisation. `place` is None until the first delivery names it.
 
-    `heard` are the ids of the comments that were last heard, so that none is obeyed twice, however often it is told.
+    `heard` are the ids of the comments that were last heard, so that none is obeyed twice, however often it is told;
+    `heard_elsewhere` those of reviews and of comments on the diff, as "review:ID" and "thread:ID". `edits_answered`
+    name the same way whose author was told that edits are not run.
     `head_before` is the head that `head_sha` replaced, as its delivery said. `comment_id` and `comment_digest` are the
     canonical comment and what was last written there; `sequence` numbers effects so that their ids are unique for all
     time.
@@ -269,5 +274,7 @@ class PullRequest(msgspec.Struct, frozen=True):
     comment_id: int = 0
     comment_digest: str = ""
     heard: tuple[int, ...] = ()
+    heard_elsewhere: tuple[str, ...] = ()
+    edits_answered: tuple[str, ...] = ()
     revision: int = 0
     sequence: int = 0

@@ -14,7 +14,8 @@ from bot.conversation.commands import Assess, Continue, Exclude, Go, Include, Re
 from bot.gating import climb, excluding, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
-from bot.gating.model import MaxGate
+from bot.gating.granting import role_to_waive
+from bot.gating.model import MaxGate, Run
 from bot.gating.states import RunState
 
 # How soon an answer is looked at again while its question is still being posted.
@@ -50,6 +51,8 @@ def obey(draft: Draft, event: Authorised) -> None:
         excluding.include(draft, event, command)
     elif isinstance(command, Reanalyse):
         rejudging.reanalyse(draft, event, command)
+    if not draft.answered:
+        draft.obeyed(event.comment_id)
 
 
 def _assess(draft: Draft, event: Authorised) -> None:
@@ -59,7 +62,7 @@ def _assess(draft: Draft, event: Authorised) -> None:
     elif run.state is RunState.awaiting_reviewer and run.head_sha != event.head_sha:
         _begin_again(draft, event)
     else:
-        draft.reply(event.comment_id, replies.status(run.state, run.head_sha))
+        draft.reply(event.comment_id, replies.status(run.state, run.head_sha), done=True)
 
 
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
@@ -80,9 +83,11 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         # The question is on its way to GitHub: an answer is weighed once it is known which of the two came first.
         said = msgspec.to_builtins(command)
         payload = {"comment_id": event.comment_id, "actor": event.actor, "said": said}
+        if event.said_at is not None:
+            payload["said_at"] = event.said_at.isoformat()
         draft.effect("authorise", payload, due=draft.now + QUESTION_ON_ITS_WAY)
         return
-    if event.comment_id < run.question_id:
+    if _came_before_the_question(run, event):
         draft.reply(event.comment_id, replies.asked_anew(run.head_sha))
         return
     if run.head_sha != event.head_sha:
@@ -98,7 +103,7 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
     meant: MaxGate = run.assessment.max_gate if run.assessment and judged else "1"
     weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
     if weakens and place is not None and event.actor.lower() == place.author.lower():
-        draft.reply(event.comment_id, replies.author_cannot_waive(chosen, meant))
+        draft.reply(event.comment_id, replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen)))
         return
     family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
     if family not in event.granted:
@@ -115,6 +120,13 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         draft.end(RunState.waived, command.reason)
     else:
         climb.prepare(draft)
+
+
+def _came_before_the_question(run: Run, event: Authorised) -> bool:
+    """Comments below the pull request are numbered in turn; reviews and threads are not, and tell only the second."""
+    if event.heard_in == "comment":
+        return event.comment_id < run.question_id
+    return event.said_at is None or (run.asked_at is not None and event.said_at <= run.asked_at)
 
 
 def _begin_again(draft: Draft, event: Authorised, command: Go | None = None) -> None:

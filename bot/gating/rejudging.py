@@ -62,7 +62,7 @@ def rejudged(draft: Draft, event: Rejudged) -> None:
     told.append(_follow(draft, run))
     if isinstance(event.command, Exclude):
         told.append(replies.takes_it_back())
-    draft.reply(event.comment_id, " ".join(part for part in told if part))
+    draft.reply(event.comment_id, " ".join(part for part in told if part), done=True)
     draft.publish()
 
 

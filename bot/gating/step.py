@@ -24,6 +24,7 @@ from bot.gating.events import (
     CommentLost,
     Compared,
     Denied,
+    Edited,
     EffectFailed,
     Event,
     Expired,
@@ -68,11 +69,13 @@ _AWAITED_IN = {
 
 def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest, Event]:
     """Every state takes every event; what does not concern the current run changes nothing."""
-    draft = Draft(pr, now)
+    draft = Draft(pr, now, getattr(event, "heard_in", "comment"))
     if isinstance(event, Mentioned):
         _mentioned(draft, event)
     elif isinstance(event, Unheard):
         _unheard(draft, event)
+    elif isinstance(event, Edited):
+        _edited(draft, event)
     elif isinstance(event, HeadMoved):
         _head_moved(draft, event)
     elif isinstance(event, Closed):
@@ -101,31 +104,59 @@ def _mentioned(draft: Draft, event: Mentioned) -> None:
     run = draft.pr.run
     if run is None and event.bare:
         return
-    if event.comment_id in draft.pr.heard:
-        draft.reason = f"comment {event.comment_id} was heard before"
+    if _heard_before(draft, event):
+        draft.reason = f"{event.heard_in} {event.comment_id} was heard before"
         return
-    draft.set(heard=(*draft.pr.heard[-_MOST_HEARD + 1 :], event.comment_id))
     if event.bare and run is not None and run.state not in _WAITING:
         return
     draft.set(place=event.place)
-    draft.effect("react", {"comment_id": event.comment_id, "content": "eyes"})
+    draft.react(event.comment_id, "eyes")
     if isinstance(event.said, Misunderstood):
         draft.reply(event.comment_id, replies.misunderstood(event.said.problem))
     elif isinstance(event.said, Help):
-        draft.reply(event.comment_id, replies.help_table())
+        # Who may give which command stands in the repository's configuration.
+        draft.effect("help", {"comment_id": event.comment_id})
+        draft.react(event.comment_id, "+1")
     elif isinstance(event.said, Status):
         text = replies.status(run.state, run.head_sha) if run else replies.no_run()
-        draft.reply(event.comment_id, text)
+        draft.reply(event.comment_id, text, done=True)
     else:
         # The command rides along as a whole event, so that the look-up needs nothing else.
         said = msgspec.to_builtins(event.said)
-        draft.effect("authorise", {"comment_id": event.comment_id, "actor": event.actor, "said": said})
+        payload = {"comment_id": event.comment_id, "actor": event.actor, "said": said}
+        if event.said_at is not None:
+            payload["said_at"] = event.said_at.isoformat()
+        draft.effect("authorise", payload)
+
+
+def _heard_before(draft: Draft, event: Mentioned | Unheard) -> bool:
+    """Whether this comment was heard; from now on it was."""
+    pr, name = draft.pr, f"{event.heard_in}:{event.comment_id}"
+    if event.heard_in == "comment":
+        before = event.comment_id in pr.heard
+        draft.set(heard=pr.heard if before else (*pr.heard[-_MOST_HEARD + 1 :], event.comment_id))
+        return before
+    before = name in pr.heard_elsewhere
+    draft.set(
+        heard_elsewhere=pr.heard_elsewhere if before else (*pr.heard_elsewhere[-_MOST_HEARD + 1 :], name),
+    )
+    return before
 
 
 def _unheard(draft: Draft, event: Unheard) -> None:
-    if event.comment_id not in draft.pr.heard:
-        draft.set(place=event.place, heard=(*draft.pr.heard[-_MOST_HEARD + 1 :], event.comment_id))
+    if not _heard_before(draft, event):
+        draft.set(place=event.place)
         draft.reply(event.comment_id, replies.unheard())
+
+
+def _edited(draft: Draft, event: Edited) -> None:
+    """Said once for each comment: whoever can edit another's comment must not command in that person's name."""
+    run, name = draft.pr.run, f"{event.heard_in}:{event.comment_id}"
+    if name in draft.pr.edits_answered or (event.bare and (run is None or run.state not in _WAITING)):
+        return
+    draft.set(place=event.place, edits_answered=(*draft.pr.edits_answered[-_MOST_HEARD + 1 :], name))
+    text = replies.edits_do_not_count()
+    draft.effect("reply", {"comment_id": event.comment_id, "text": text, "about": "edit"})
 
 
 def _head_moved(draft: Draft, event: HeadMoved) -> None:

@@ -28,14 +28,16 @@ from bot.github.wire import AppBody, InstallationBody
 class GitHub:
     """Made by `GitHub.open`. Every call raises Fault; what may be absent is None."""
 
-    def __init__(self, client: Client, tokens: Tokens, bare: aiohttp.ClientSession) -> None:
+    def __init__(
+        self, client: Client, tokens: Tokens, bare: aiohttp.ClientSession, clock: Callable[[], datetime]
+    ) -> None:
         self._client = client
         self._tokens = tokens
         self._known_app: AppInfo | None = None
         self.comments = Comments(client, self.app)
         self.pulls = Pulls(client)
         self.contents = Contents(client)
-        self.permissions = Permissions(client)
+        self.permissions = Permissions(client, clock)
         self.actions = Actions(client, bare)
         self.deliveries = Deliveries(client)
 
@@ -65,7 +67,7 @@ class GitHub:
             transport = Transport(session, api_url, clock)
             pace = Pace(clock, spacing=write_spacing, monotonic=monotonic, wait=wait)
             tokens = Tokens(transport, key, clock, pace)
-            yield cls(Client(transport, tokens, pace, wait=wait), tokens, bare)
+            yield cls(Client(transport, tokens, pace, wait=wait), tokens, bare, clock)
 
     async def app(self) -> AppInfo:
         """Who this App is; asked once."""

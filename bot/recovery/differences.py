@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from bot.comment.canonical import digest
-from bot.gating.deliveries import hear
+from bot.gating.deliveries import edited, hear
 from bot.gating.events import Closed, CommentLost, Event, HeadMoved, Reopened
 from bot.gating.model import PullRequest
 from bot.github.model import Comment, PullInfo
@@ -32,12 +34,17 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
     for comment in sorted(seen.comments, key=lambda comment: comment.id):
         if first is None or comment.id <= first or comment.id in pr.heard:
             continue
-        # Edits never command: an edited comment may not say what its author said, and nobody knows when it came to.
-        if not comment.author_is_person or comment.updated_at != comment.created_at:
+        if not comment.author_is_person:
             continue
         heard = hear(place, comment.id, comment.author_login, comment.body, mention)
-        if heard is not None:
-            found.append(heard)
+        if heard is None:
+            continue
+        # Edits never command: an edited comment may not say what its author said, and nobody knows when it came to.
+        if comment.updated_at != comment.created_at:
+            if not heard.bare and f"comment:{comment.id}" not in pr.edits_answered:
+                found.append(edited(heard))
+        else:
+            found.append(replace(heard, said_at=comment.created_at))
     if pr.head_sha and seen.pull.head_sha != pr.head_sha:
         found.append(HeadMoved(place, seen.pull.head_sha, pr.head_sha))
     if pr.is_open and seen.pull.state == "closed":

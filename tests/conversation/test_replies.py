@@ -32,7 +32,12 @@ def misunderstood(body: str) -> str:
 # By the function that says it; each is said in every way it can be.
 SAID: Final[dict[str, list[str]]] = {
     "unheard": [replies.unheard()],
-    "help_table": [replies.help_table()],
+    "help_table": [
+        replies.help_table(),
+        replies.help_table({"ask": "triage", "go": "triage", "override": "maintain", "skip": "admin", "stop": "write"}),
+    ],
+    "heard_a_review": [replies.heard_a_review()],
+    "edits_do_not_count": [replies.edits_do_not_count()],
     "misunderstood": [
         misunderstood("@perf-gate gooo"),
         misunderstood("@perf-gate max_gate=7"),
@@ -57,13 +62,16 @@ SAID: Final[dict[str, list[str]]] = {
     "base_changed": [replies.base_changed("main", "release/`@ada`")],
     "not_granted": [replies.not_granted("skip")],
     "superseded": [replies.superseded(HEAD)],
-    "author_cannot_waive": [replies.author_cannot_waive("skip", "3")],
+    "author_cannot_waive": [
+        replies.author_cannot_waive("skip", "3"),
+        replies.author_cannot_waive("1", "3", "maintain"),
+    ],
     "override": [replies.override("rev", "2", "only `minhash` matters"), replies.override("rev", "1", "")],
     "nothing_to_continue": [replies.nothing_to_continue()],
     "nothing_to_stop": [replies.nothing_to_stop()],
     "stopped_by": [replies.stopped_by("rev")],
     "confirm_stop": [replies.confirm_stop(1210, 3600), replies.confirm_stop(3900, 9000)],
-    "author_cannot_exclude": [replies.author_cannot_exclude()],
+    "author_cannot_exclude": [replies.author_cannot_exclude(), replies.author_cannot_exclude("admin")],
     "excluded_ahead": [replies.excluded_ahead("download", known=True), replies.excluded_ahead("my stage", known=False)],
     "excluded": [replies.excluded("download"), replies.excluded(HOSTILE)],
     "included_ahead": [replies.included_ahead("download")],

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from tests.conversations.world import world
 
-MOST = 25
+MOST = 30
 
 
-async def test_a_calm_run_asks_github_at_most_25_times(tmp_path: Path) -> None:
+async def test_a_calm_run_asks_github_at_most_30_times(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.scheduled_run()
         before = len(w.sim.requests())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from bot.gating.states import RunState
@@ -105,6 +106,8 @@ async def test_nothing_is_run_for_somebody_who_lost_access_between_question_and_
     async with world(tmp_path) as w:
         await w.to_question()
         await w.sim.collaborator(w.repository, "rev", "read")
+        # What somebody may do is believed for a minute.
+        await w.live_through(timedelta(minutes=1))
         await w.says("rev", "@perf-gate go")
         golden("permission/denied", w.reply_without_marker())
         assert w.iris.submissions == 0

@@ -91,6 +91,10 @@ class World:
         await self.settle()
         return comment
 
+    async def edits(self, comment: Comment, body: str, by: str | None = None) -> None:
+        await self.sim.edit_comment(comment, body, by=by)
+        await self.settle()
+
     async def settle(self) -> None:
         """Until every delivery is answered and the bot has nothing to do at this moment."""
         await self.sim.settled()
@@ -231,6 +235,7 @@ async def world(
     perf_reports: str | None = None,
     database_url: str | None = None,
     paced: bool = False,
+    mention: str = "perf-gate",
     **pull: Any,
 ) -> AsyncIterator[World]:
     """Everything running: `change` is put at the top of shuffle.py by the pull request; ada opens it, rev reviews.
@@ -273,6 +278,7 @@ async def world(
             iris_controller_url=iris.url,
             status_prefix=str(tmp_path / "status"),
             perf_reports=perf_reports,
+            mention=mention,
         )
         waits = passing if paced else at_once
         async with open_app(settings, clock, Random(7), waits, lambda: clock.now().timestamp()) as bot:

@@ -85,7 +85,7 @@ LOOKS = (
     Look("running", START, coordinators=1, threads=Threads("/bot/c", 9, 2, 2, False, True)),
 )
 # What an ended run may still ask for: reading, speaking, cleaning and judging again.
-HARMLESS = {"publish", "cleanup", "reply", "react", "authorise", "rejudge"}
+HARMLESS = {"publish", "cleanup", "reply", "help", "react", "authorise", "rejudge"}
 # Tried until they are done, so they never end in a failure (see the registry).
 ENDLESS = {"publish", "submit", "watch", "queue", "stop_ferry"}
 

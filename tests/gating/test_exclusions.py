@@ -120,7 +120,7 @@ def test_excluded_while_the_ferry_is_out_it_does_not_count_in_the_comparison_to_
     story.tell(Prepared(story.run.id))
     story.tell(PreflightPassed(story.run.id))
     story.gate_out(1)
-    assert story.say(Exclude("normalize", "the dump moved")) == ["react", "authorise", "reply", "publish"]
+    assert story.say(Exclude("normalize", "the dump moved")) == ["react", "authorise", "reply", "react", "publish"]
     (exclusion,) = story.run.exclusions
     assert (exclusion.stage, exclusion.by, exclusion.reason) == ("normalize", "rev", "the dump moved")
     assert exclusion.at < story.now
@@ -222,7 +222,7 @@ def test_an_exclusion_holds_at_later_gates_and_what_was_climbed_with_it_keeps_it
 def test_the_author_cannot_exclude_but_can_include() -> None:
     story = Judging()
     story.to_verdict(normalize=1200.0)
-    assert story.order(Exclude("normalize"), "Ada") == ["react", "authorise", "reply"]
+    assert story.order(Exclude("normalize"), "Ada") == ["react", "authorise", "reply", "react"]
     assert "weakens the gate" in story.last_reply()
     assert story.state() is RunState.failed
 
@@ -258,7 +258,7 @@ def test_a_report_full_of_endless_names_is_no_reason_to_search_for_ever() -> Non
 
 def test_before_any_report_is_there_the_name_is_taken_as_it_is() -> None:
     story = Judging()
-    assert story.order(Exclude("x")) == ["react", "authorise", "reply"]
+    assert story.order(Exclude("x")) == ["react", "authorise", "reply", "react"]
     assert "no run" in story.last_reply()
     story.say(Assess())
     story.order(Exclude("normalize"))
@@ -282,7 +282,7 @@ def test_excluding_twice_changes_nothing_and_neither_does_including_what_counts(
     story.to_verdict(normalize=1200.0)
     story.order(Exclude("normalize", "first"))
     before = story.run
-    assert story.order(Exclude("normalize", "second"), "other") == ["react", "authorise", "reply"]
+    assert story.order(Exclude("normalize", "second"), "other") == ["react", "authorise", "reply", "react"]
     assert "excluded already, by `rev`" in story.last_reply()
     story.order(Include("download"))
     assert "Excluded: `normalize`." in story.last_reply()
@@ -400,7 +400,7 @@ def test_a_run_that_measured_nothing_has_nothing_to_judge() -> None:
         assert waived.order(command)[:3] == ["react", "authorise", "reply"], command
     waived.say(Skip("docs"))
     for command in (Reanalyse(), Exclude("normalize"), Include("normalize")):
-        assert waived.order(command) == ["react", "authorise", "reply"]
+        assert waived.order(command) == ["react", "authorise", "reply", "react"]
         assert "No two reports were compared" in waived.last_reply()
     assert waived.state() is RunState.waived
 
@@ -422,7 +422,7 @@ def test_when_a_new_run_has_begun_meanwhile_the_answer_says_so() -> None:
     story.say(Reanalyse())
     outcome = replace(story.outcome(story.asked_to_judge()), verdicts=())
     story.say(Assess())
-    assert story.tell(outcome) == ["reply"]
+    assert story.tell(outcome) == ["reply", "react"]
     assert "new run has begun" in story.last_reply()
     assert story.state() is RunState.assessing
 
@@ -431,7 +431,7 @@ def test_what_cannot_be_judged_again_is_told_and_stands() -> None:
     story = Judging()
     story.to_verdict(normalize=1200.0)
     before = story.run
-    assert story.tell(EffectFailed("rejudge", story.run.id, "it broke", comment_id=7)) == ["reply"]
+    assert story.tell(EffectFailed("rejudge", story.run.id, "it broke", comment_id=7)) == ["reply", "react"]
     assert story.run == before
 
 

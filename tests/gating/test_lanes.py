@@ -11,5 +11,5 @@ def test_only_what_writes_to_github_is_divided_by_installation() -> None:
     story.to_ferrying()
     lane_of = {row.kind: row.lane for row in ROWS}
     seen = {(lane_of[effect.kind], effect.partition) for effect in story.effects}
-    assert seen == {("github-write", "7"), ("git", ""), ("preflight", ""), ("others", "")}
+    assert seen == {("reactions", "7"), ("github-write", "7"), ("git", ""), ("preflight", ""), ("others", "")}
     assert {lane.name for lane in LANES} == {lane for lane, _ in seen}

@@ -57,7 +57,7 @@ def test_an_answer_older_than_the_question_counts_for_nothing() -> None:
     story.say(Assess())
     story.assessed()
     late = Authorised(story.run.question_id - 1, "rev", "write", Go(), HEAD, True)
-    assert story.tell(late) == ["reply"]
+    assert story.tell(late) == ["reply", "react"]
     assert story.state() is RunState.awaiting_reviewer
 
 
@@ -225,7 +225,7 @@ def test_what_an_answer_comes_to_needs_its_own_permission() -> None:
     story.assessed(assessment("skip"))
     asked = story.run.question_id
     may = Authorised(asked + 1, "rev", "write", Go(), HEAD, True, granted=("go", "override"))
-    assert story.tell(may) == ["reply"]
+    assert story.tell(may) == ["reply", "react"]
     assert story.state() is RunState.awaiting_reviewer
     assert "max_gate=skip" in last_reply(story)
 
@@ -241,15 +241,19 @@ def test_another_base_is_another_question() -> None:
 
 def test_every_addressed_comment_is_answered() -> None:
     story = Story()
-    assert story.tell(Mentioned(PLACE, 1, "eve", Help())) == ["react", "reply"]
-    assert story.tell(Mentioned(PLACE, 2, "eve", Status())) == ["react", "reply"]
-    assert story.tell(Mentioned(PLACE, 3, "eve", Misunderstood("`gooo` is not a command"))) == ["react", "reply"]
-    assert story.tell(Denied(4, "eve", "write")) == ["reply"]
+    assert story.tell(Mentioned(PLACE, 1, "eve", Help())) == ["react", "help", "react"]
+    assert story.tell(Mentioned(PLACE, 2, "eve", Status())) == ["react", "reply", "react"]
+    assert story.tell(Mentioned(PLACE, 3, "eve", Misunderstood("`gooo` is not a command"))) == [
+        "react",
+        "reply",
+        "react",
+    ]
+    assert story.tell(Denied(4, "eve", "write")) == ["reply", "react"]
     for command in (Continue(), Stop()):
-        assert story.say(command)[-1] == "reply"
+        assert story.say(command)[-2:] == ["reply", "react"]
     story.to_ferrying()
     for repeated in (Assess(), Go(), Retry(), Continue()):
-        assert story.say(repeated)[-1] == "reply", repeated
+        assert story.say(repeated)[-2:] == ["reply", "react"], repeated
 
 
 def test_a_bare_answer_counts_only_while_the_bot_waits() -> None:

@@ -30,11 +30,11 @@ from tests.gating.story import HEAD, NEWER, PLACE, START, Story, baseline, judge
 
 def test_from_a_mention_to_a_pass() -> None:
     story = Story()
-    assert story.say(Assess()) == ["react", "authorise", "assess", "publish"]
+    assert story.say(Assess()) == ["react", "authorise", "assess", "publish", "react"]
     assert story.state() is RunState.assessing
     assert story.assessed() == ["publish", "ask"]
     assert story.run.question_id
-    assert story.say(Go()) == ["react", "authorise", "publish", "prepare"]
+    assert story.say(Go()) == ["react", "authorise", "publish", "prepare", "react"]
     assert story.tell(Prepared(story.run.id)) == ["publish", "preflight"]
     assert story.tell(PreflightPassed(story.run.id)) == ["publish", "locate"]
     assert story.state() is RunState.locating_baseline
