@@ -108,6 +108,8 @@ async def test_an_edited_comment_commands_as_little_when_it_is_found_by_looking(
         await scene.sim.edit_comment(said.id, "@perf-gate go")
         await round_of_recovery(scene)
         assert "waiting for an answer" in scene.canonical()
+        assert "Edits are not run" in scene.reply()
+        await round_of_recovery(scene)
         assert scene.says_nothing()
 
 
