@@ -153,7 +153,7 @@ async def test_a_lost_go_counts_when_it_is_redelivered(tmp_path: Path) -> None:
         lost = next(one for one in w.sim.delivery_log() if one.status_code == 0)
         await w.sim.redeliver(lost)
         await w.settle()
-        assert w.reactions(said) == ["eyes"]
+        assert w.reactions(said) == ["eyes", "rocket"]
         assert "watching the ferry" in w.canonical()
         assert headers(lost)["X-GitHub-Delivery"] == lost.guid
 

@@ -26,7 +26,7 @@ async def test_from_a_mention_to_a_verdict(tmp_path: Path, database_url: str | N
     async with world(tmp_path, database_url=database_url) as w:
         await w.scheduled_run()
         said = await w.says("rev", "@perf-gate")
-        assert w.reactions(said) == ["eyes"]
+        assert w.reactions(said) == ["eyes", "rocket"]
         golden("main_job/1_awaiting", w.canonical())
         golden("main_job/2_question", w.reply())
         await w.says("rev", "@perf-gate go")
