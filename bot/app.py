@@ -19,6 +19,7 @@ from bot import logs
 from bot.checkout.trees import Trees
 from bot.config.settings import Settings
 from bot.effects.context import Rooms
+from bot.effects.ledger import PaceLedger
 from bot.effects.prepare import sweep_trees
 from bot.effects.registry import LANES, policies
 from bot.engine.clock import SystemClock
@@ -99,6 +100,7 @@ async def open_app(
         rooms = Rooms(settings, github, Trees(settings.trees_dir), cage, iris)
         machine = GateMachine(settings.mention, settings.repositories)
         async with _open_engine(settings, machine, rooms, clock, random or SystemRandom()) as engine:
+            github.keep_pace_in(PaceLedger(engine), shared=settings.database_url is not None)
             await _sweep(engine, rooms)
             rounds, vitals = Rounds(github, engine, clock, settings.mention), Vitals(clock.now())
             yield App(engine, rooms, _web(settings, engine, rounds, vitals, clock), rounds, vitals)

@@ -283,6 +283,14 @@ class Engine(Protocol[S_co, E_contra]):
     async def revive(self) -> None:
         """Try again what was given up as dead: for an operator, once the bug behind it is fixed."""
 
+    async def remember(self, name: str, at: datetime) -> None:
+        """Keep this moment under a name, for the next life and for whoever shares the store; the later one stays."""
+
+    async def remembered(self, name: str) -> datetime | None: ...
+
+    async def take_turn(self, name: str, every: timedelta) -> bool:
+        """Whether no process that shares the store took this turn within `every`; True: it is taken now."""
+
     async def sweep(self) -> None:
         """Forget what is old enough: GUIDs that cannot come again, payloads of effects that ended. Never the log.
 

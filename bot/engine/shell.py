@@ -13,7 +13,7 @@ from bot.engine.advancing import load_state
 from bot.engine.desk import Desk, next_due, revive, sweep
 from bot.engine.port import CannotStart, Clock, Delivery, EffectPolicy, Lane, Machine
 from bot.engine.runner import Presence, Runner
-from bot.engine.tables import history, inbox, inspection, outbox
+from bot.engine.tables import history, inbox, inspection, moments, outbox
 from bot.engine.transaction import Tx
 from bot.engine.views import Counts, History, LogView, Overview
 from bot.engine.writer import Committed
@@ -119,6 +119,16 @@ class ShellEngine(Generic[S, E]):
 
     async def revive(self) -> None:
         await self._store.write(lambda tx: revive(tx, self._clock.now()))
+
+    async def remember(self, name: str, at: datetime) -> None:
+        await self._store.write(lambda tx: moments.remember(tx, name, at), rouses=False)
+
+    async def remembered(self, name: str) -> datetime | None:
+        return await self._store.read(lambda tx: moments.remembered(tx, name))
+
+    async def take_turn(self, name: str, every: timedelta) -> bool:
+        now = self._clock.now()
+        return await self._store.write(lambda tx: moments.take_turn(tx, name, every, now), rouses=False)
 
     async def sweep(self) -> None:
         await self._store.write(lambda tx: sweep(tx, self._clock.now()), rouses=False)

@@ -18,7 +18,7 @@ from bot.github.contents import Contents
 from bot.github.deliveries import Deliveries
 from bot.github.model import AppInfo
 from bot.github.names import APP
-from bot.github.pace import WRITE_SPACING, Pace
+from bot.github.pace import WRITE_SPACING, Ledger, Pace
 from bot.github.permissions import Permissions
 from bot.github.pulls import Pulls
 from bot.github.transport import Transport
@@ -29,9 +29,10 @@ class GitHub:
     """Made by `GitHub.open`. Every call raises Fault; what may be absent is None."""
 
     def __init__(
-        self, client: Client, tokens: Tokens, bare: aiohttp.ClientSession, clock: Callable[[], datetime]
+        self, client: Client, tokens: Tokens, pace: Pace, bare: aiohttp.ClientSession, clock: Callable[[], datetime]
     ) -> None:
         self._client = client
+        self._pace = pace
         self._tokens = tokens
         self._known_app: AppInfo | None = None
         self.comments = Comments(client, self.app)
@@ -67,7 +68,11 @@ class GitHub:
             transport = Transport(session, api_url, clock)
             pace = Pace(clock, spacing=write_spacing, monotonic=monotonic, wait=wait)
             tokens = Tokens(transport, key, clock, pace)
-            yield cls(Client(transport, tokens, pace, wait=wait), tokens, bare, clock)
+            yield cls(Client(transport, tokens, pace, wait=wait), tokens, pace, bare, clock)
+
+    def keep_pace_in(self, ledger: Ledger, *, shared: bool) -> None:
+        """See `Pace.keep_in`."""
+        self._pace.keep_in(ledger, shared=shared)
 
     async def app(self) -> AppInfo:
         """Who this App is; asked once."""

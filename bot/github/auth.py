@@ -118,8 +118,8 @@ class Tokens:
             body={"permissions": dict(scope)} if scope else None,
         )
         # It is the App that buys, and the App that is asked to wait.
-        self._pace.check(APP, request.doing)
-        with self._pace.heeding(APP):
+        await self._pace.check(APP, request.doing)
+        async with self._pace.heeding(APP):
             answer = await self._transport.send(request, f"Bearer {self._key.sign(self._clock())}")
         body = answer.read(TokenBody)
         return Token(body.token, body.expires_at)

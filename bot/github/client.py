@@ -100,7 +100,7 @@ class Client:
         return await tries(self._authorized, who, request)
 
     async def _authorized(self, who: Identity, request: Request) -> Answer:
-        self._pace.check(who, request.doing)
+        await self._pace.check(who, request.doing)
         authorization = await self._tokens.authorization(who)
         try:
             return await self._paced(who, request, authorization)
@@ -112,6 +112,6 @@ class Client:
 
     async def _paced(self, who: Identity, request: Request, authorization: str) -> Answer:
         # At the last moment: while a token was bought, another request may have been told to wait.
-        self._pace.check(who, request.doing)
-        with self._pace.heeding(who):
+        await self._pace.check(who, request.doing)
+        async with self._pace.heeding(who):
             return await self._transport.send(request, authorization)

@@ -10,14 +10,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from bot.faults import Fault
 from bot.github.names import Identity
 
 WRITE_SPACING = timedelta(seconds=1)
+
+
+class Ledger(Protocol):
+    """Where moments outlive the process; calls raise Fault."""
+
+    async def remember(self, name: str, at: datetime) -> None: ...
+    async def remembered(self, name: str) -> datetime | None: ...
 
 
 class Pace:
@@ -38,9 +46,17 @@ class Pace:
         self._turns: defaultdict[Identity, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._last_write: dict[Identity, float] = {}
         self._silent_until: dict[Identity, datetime] = {}
+        self._ledger: Ledger | None = None
+        self._shared = False
+        self._recalled: set[Identity] = set()
 
-    def check(self, who: Identity, doing: str) -> None:
+    def keep_in(self, ledger: Ledger, *, shared: bool) -> None:
+        """From now on keep the pace across restarts too. `shared`: other processes ask GitHub as the same App."""
+        self._ledger, self._shared = ledger, shared
+
+    async def check(self, who: Identity, doing: str) -> None:
         """Raise the retryable Fault that GitHub would answer, without asking it, while it wants silence."""
+        await self._recall(who)
         until = self._silent_until.get(who)
         if until is None:
             return
@@ -48,31 +64,62 @@ class Pace:
         if left > timedelta(0):
             public = f"GitHub asks perf-gate to slow down; it will {doing} later."
             raise Fault(public, f"silent until {until.isoformat()}", retryable=True, retry_after=left)
-        del self._silent_until[who]
+        self._silent_until.pop(who, None)
 
-    @contextmanager
-    def heeding(self, who: Identity) -> Iterator[None]:
+    async def _recall(self, who: Identity) -> None:
+        """What a former life was told, and what another process was told meanwhile."""
+        if self._ledger is None or (who in self._recalled and not self._shared):
+            return
+        until = await self._ledger.remembered(_silence_of(who))
+        self._recalled.add(who)
+        if until is not None:
+            self._silent_until[who] = max(until, self._silent_until.get(who, until))
+
+    @asynccontextmanager
+    async def heeding(self, who: Identity) -> AsyncIterator[None]:
         """What is raised inside may hold GitHub's wish for silence: from then on `check` raises for `who`."""
         try:
             yield
         except Fault as fault:
             if fault.retry_after is not None:
-                self.silence(who, fault.retry_after)
+                await self.silence(who, fault.retry_after)
             raise
 
-    def silence(self, who: Identity, wait: timedelta) -> None:
+    async def silence(self, who: Identity, wait: timedelta) -> None:
         """GitHub asked this identity to wait. An answer that came late does not shorten an earlier wish."""
         until = self._clock() + wait
         self._silent_until[who] = max(until, self._silent_until.get(who, until))
+        if self._ledger is not None:
+            await self._ledger.remember(_silence_of(who), until)
 
     @asynccontextmanager
     async def writing(self, who: Identity) -> AsyncIterator[None]:
         """The turn of one write: after the one before it has ended, and the spacing after that."""
         async with self._turns[who]:
-            last = self._last_write.get(who)
-            if last is not None and (left := last + self._spacing - self._monotonic()) > 0:
+            if (left := await self._until_next_write(who)) > 0:
                 await self._wait(left)
             try:
                 yield
             finally:
                 self._last_write[who] = self._monotonic()
+                if self._shared and self._ledger is not None:
+                    await self._ledger.remember(_write_of(who), self._clock())
+
+    async def _until_next_write(self, who: Identity) -> float:
+        """Seconds. Of one installation only one process writes at a time (the outbox's lane); this keeps the pause."""
+        last = self._last_write.get(who)
+        left = 0.0 if last is None else last + self._spacing - self._monotonic()
+        if self._shared and self._ledger is not None:
+            theirs = await self._ledger.remembered(_write_of(who))
+            if theirs is not None:
+                # No clock of another machine may keep this one waiting for longer than the pause itself.
+                left = max(left, min(self._spacing - (self._clock() - theirs).total_seconds(), self._spacing))
+        return left
+
+
+def _silence_of(who: Identity) -> str:
+    return f"github {who} silent until"
+
+
+def _write_of(who: Identity) -> str:
+    return f"github {who} wrote"

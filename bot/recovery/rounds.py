@@ -23,6 +23,7 @@ _log = logging.getLogger(__name__)
 # GitHub's lists lag a little, and a round may fail: each looks back over several.
 LOOK_BACK = timedelta(hours=1)
 CAUSE = "reconciled"
+TURN = "round of recovery"
 # A look takes two or three requests, and an installation has 5,000 an hour for everything: at most 1,500 go here.
 MOST_LOOKED_AT = 40
 
@@ -34,6 +35,7 @@ class GateEngine(Protocol):
     async def overview(self) -> Overview: ...
     async def read(self, key: str) -> PullRequest | None: ...
     async def advance(self, key: str, event: Event, *, cause: str) -> None: ...
+    async def take_turn(self, name: str, every: timedelta) -> bool: ...
 
 
 def live_keys(overview: Overview) -> set[str]:
@@ -63,9 +65,24 @@ class Rounds:
     async def keep(self, every: timedelta) -> None:
         """Make rounds until cancelled. A round that fails is told in the log, and the next one makes up for it."""
         never = asyncio.Event()
+        await self._ours(timedelta(0))
         while True:
             await self.make()
-            await self._clock.wait(never, self._clock.now() + every)
+            while True:
+                await self._clock.wait(never, self._clock.now() + every)
+                if await self._ours(every):
+                    break
+
+    async def _ours(self, every: timedelta) -> bool:
+        """Whether the next round is this process's: of several one makes it, so that their number costs no requests."""
+        try:
+            ours = await self._engine.take_turn(TURN, every)
+        except StoreError as error:
+            _log.warning("a round of recovery was left out", extra={"why": str(error)})
+            return False
+        if not ours:
+            self.ended_at = self._clock.now()
+        return ours
 
     async def make(self) -> None:
         """One round: ask again for what was missed, then look at live pull requests.

@@ -62,6 +62,7 @@ async def test_an_attempt_that_died_with_its_process_is_remembered(
 
 _AS_BEFORE = (
     "DROP TABLE attempts",
+    "DROP TABLE moments",
     "ALTER TABLE effects DROP COLUMN asked_by",
     "UPDATE meta SET value = 1 WHERE name = 'format'",
 )

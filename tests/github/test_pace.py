@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
+from bot.faults import Fault
 from bot.github.names import Identity
 from bot.github.pace import Pace
 from tests.github.conftest import Now
@@ -82,3 +83,65 @@ async def test_write_that_failed_still_counts(now: Now) -> None:
 async def test_default_is_githubs_advice() -> None:
     pace = Pace(Now())
     assert timedelta(seconds=pace._spacing) == timedelta(seconds=1)
+
+
+class Kept:
+    """A ledger as two processes see it."""
+
+    def __init__(self) -> None:
+        self.moments: dict[str, datetime] = {}
+
+    async def remember(self, name: str, at: datetime) -> None:
+        self.moments[name] = max(at, self.moments.get(name, at))
+
+    async def remembered(self, name: str) -> datetime | None:
+        return self.moments.get(name)
+
+
+async def silenced(pace: Pace, who: Identity) -> bool:
+    try:
+        await pace.check(who, "look")
+    except Fault as fault:
+        return fault.retryable
+    return False
+
+
+async def test_a_wish_for_silence_holds_after_a_restart_and_ends_in_time(now: Now) -> None:
+    kept = Kept()
+    before = paced(now)
+    before.keep_in(kept, shared=False)
+    await before.silence(7, timedelta(seconds=30))
+    after = paced(now)
+    after.keep_in(kept, shared=False)
+    assert await silenced(after, 7)
+    assert not await silenced(after, 8)
+    now.pass_(seconds=30)
+    assert not await silenced(after, 7)
+
+
+async def test_a_process_hears_what_another_was_told(now: Now) -> None:
+    kept, one, other = Kept(), paced(now), paced(now)
+    for pace in (one, other):
+        pace.keep_in(kept, shared=True)
+        assert not await silenced(pace, 7)
+    await one.silence(7, timedelta(seconds=30))
+    assert await silenced(other, 7)
+
+
+async def test_two_processes_keep_the_pause_between_their_writes(now: Now) -> None:
+    kept, one, other = Kept(), paced(now), paced(now)
+    for pace in (one, other):
+        pace.keep_in(kept, shared=True)
+    log: Log = []
+    await write(one, 1, now, log)
+    now.pass_(seconds=0.25)
+    await write(other, 1, now, log)
+    assert now.waits == [pytest.approx(0.75)]
+
+
+async def test_another_machines_clock_that_is_ahead_holds_nobody_up(now: Now) -> None:
+    kept, pace = Kept(), paced(now)
+    pace.keep_in(kept, shared=True)
+    await kept.remember("github 1 wrote", now() + timedelta(hours=1))
+    await write(pace, 1, now, [])
+    assert now.waits == [pytest.approx(1.0)]

@@ -58,19 +58,21 @@ CREATE TABLE stalled (
 CREATE INDEX stalled_due ON stalled (due, seq) WHERE dead = 0;
 """
 
-# Format 2: who asked for an effect (the log's seq), and every attempt at one that ended.
-_ATTEMPTS = """
+# Format 2: who asked for an effect (the log's seq), every attempt at one that ended, and moments that are shared.
+_SINCE_2 = """
 CREATE TABLE attempts (
   seq {seq}, effect TEXT NOT NULL, key TEXT NOT NULL, attempt BIGINT NOT NULL, began_at BIGINT NOT NULL,
   ended_at BIGINT NOT NULL, ended_as TEXT NOT NULL, error TEXT, notes {blob} NOT NULL);
 CREATE INDEX attempts_of_key ON attempts (key, seq);
 CREATE INDEX attempts_ended ON attempts (ended_at);
+
+CREATE TABLE moments (name TEXT PRIMARY KEY, at BIGINT NOT NULL);
 """
 
 
 def statements(*, seq: str, blob: str, empty: str, of_effects: str = "") -> list[str]:
     """What creates the tables, in the store's own words: a growing key, bytes, no bytes, further columns of effects."""
-    text = _TABLES.format(seq=seq, blob=blob, empty=empty, job=of_effects) + _ATTEMPTS.format(seq=seq, blob=blob)
+    text = _TABLES.format(seq=seq, blob=blob, empty=empty, job=of_effects) + _SINCE_2.format(seq=seq, blob=blob)
     return _split(text)
 
 
@@ -78,7 +80,7 @@ def upgrades(found: int, *, seq: str, blob: str) -> list[str]:
     """What brings tables of the format that was found to today's."""
     if found >= FORMAT:
         return []
-    return ["ALTER TABLE effects ADD COLUMN asked_by BIGINT", *_split(_ATTEMPTS.format(seq=seq, blob=blob))]
+    return ["ALTER TABLE effects ADD COLUMN asked_by BIGINT", *_split(_SINCE_2.format(seq=seq, blob=blob))]
 
 
 def _split(text: str) -> list[str]:

@@ -1,0 +1,26 @@
+"""Moments that outlive the process and that all processes share: when something was last done, or may be done again."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from bot.engine.times import loaded, stored
+from bot.engine.transaction import Tx
+
+_PUT = "INSERT INTO moments (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at WHERE "
+
+
+def remember(tx: Tx, name: str, at: datetime) -> None:
+    """The later of this moment and the one that is known."""
+    tx.execute(f"{_PUT} moments.at < excluded.at", (name, stored(at)))
+
+
+def remembered(tx: Tx, name: str) -> datetime | None:
+    row = tx.execute("SELECT at FROM moments WHERE name = ?", (name,)).fetchone()
+    return None if row is None else loaded(row[0])
+
+
+def take_turn(tx: Tx, name: str, every: timedelta, now: datetime) -> bool:
+    """Whether nobody took this turn within `every`; whoever hears True has taken it."""
+    taken = tx.execute(f"{_PUT} moments.at <= ?", (name, stored(now), stored(now - every)))
+    return bool(taken.rowcount)

@@ -1,0 +1,29 @@
+"""Moments are known to the next life and to whoever shares the store."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tests.engine.stage import MINUTE, Shell, playing
+
+
+async def test_the_later_moment_stays_and_is_known_to_the_next_life(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        late = stage.clock.now() + 5 * MINUTE
+        assert await stage.engine.remembered("silence") is None
+        await stage.engine.remember("silence", late)
+        await stage.engine.remember("silence", late - MINUTE)
+    async with playing(shell, clock=stage.clock) as stage:
+        assert await stage.engine.remembered("silence") == late
+        assert await stage.engine.remembered("another") is None
+
+
+async def test_a_turn_is_taken_once_within_its_time(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        assert await stage.engine.take_turn("round", 5 * MINUTE)
+        stage.clock.advance(5 * MINUTE - timedelta(microseconds=1))
+        assert not await stage.engine.take_turn("round", 5 * MINUTE)
+        assert await stage.engine.take_turn("another", 5 * MINUTE)
+        stage.clock.advance(timedelta(microseconds=1))
+        assert await stage.engine.take_turn("round", 5 * MINUTE)
+        assert not await stage.engine.take_turn("round", 5 * MINUTE)
