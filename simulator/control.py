@@ -24,7 +24,18 @@ from simulator.clock import parse_stamp, stamp
 from simulator.deliveries import Delivery
 from simulator.faults import Fault
 from simulator.git import GitFailed
-from simulator.state import App, CheckRun, Comment, Installation, Issue, Pull, Repository, WorkflowRun
+from simulator.state import (
+    App,
+    CheckRun,
+    Comment,
+    Installation,
+    Issue,
+    Pull,
+    Repository,
+    Review,
+    ReviewComment,
+    WorkflowRun,
+)
 from simulator.world import LoggedRequest
 
 if TYPE_CHECKING:
@@ -63,6 +74,9 @@ VERBS = (
     "edit_comment",
     "delete_comment",
     "comments",
+    "review",
+    "review_comment",
+    "review_comments",
     "wait_for_comment",
     "workflow_run",
     "expire_artifacts",
@@ -164,6 +178,10 @@ def describe(result: Any) -> Any:
                 "updated_at": stamp(result.updated_at),
                 "reactions": [reaction.content for reaction in result.reactions],
             }
+        case ReviewComment():
+            return {"id": result.id, "author": result.author.login, "body": result.body, "path": result.path}
+        case Review():
+            return {"id": result.id, "author": result.author.login, "body": result.body, "state": result.state}
         case CheckRun():
             known = ("id", "name", "external_id", "status", "conclusion", "title", "summary", "details_url")
             shown = {name: getattr(result, name) for name in known}

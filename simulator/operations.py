@@ -13,9 +13,11 @@ from simulator.checks import Checks
 from simulator.deliveries import Deliveries
 from simulator.events import Announcer
 from simulator.graphql import graphql
+from simulator.reviewing import Reviewing
 from simulator.routes import actions, apps, collaborators, contents, pulls
 from simulator.routes.checks import CheckRoutes
 from simulator.routes.comments import CommentRoutes
+from simulator.routes.reviews import ReviewRoutes
 
 AuthKind = Literal["app", "installation"]
 
@@ -49,7 +51,7 @@ class Operation:
 def operations(announcer: Announcer, deliveries: Deliveries) -> list[Operation]:
     """Every operation of this GitHub; nothing else answers."""
     comments, log = CommentRoutes(announcer), apps.DeliveryRoutes(deliveries)
-    check = CheckRoutes(Checks(announcer))
+    check, review = CheckRoutes(Checks(announcer)), ReviewRoutes(Reviewing(announcer))
     repo = "/repos/{owner}/{repo}"
     app: list[tuple[str, str, Handler]] = [
         ("GET", "/app", apps.get_app),
@@ -77,6 +79,10 @@ def operations(announcer: Announcer, deliveries: Deliveries) -> list[Operation]:
         ("PATCH", f"{repo}/issues/comments/{{comment_id}}", comments.update),
         ("DELETE", f"{repo}/issues/comments/{{comment_id}}", comments.delete),
         ("POST", f"{repo}/issues/comments/{{comment_id}}/reactions", comments.react),
+        ("GET", f"{repo}/pulls/{{pull_number}}/comments", review.list),
+        ("GET", f"{repo}/pulls/comments/{{comment_id}}", review.get),
+        ("POST", f"{repo}/pulls/{{pull_number}}/comments/{{comment_id}}/replies", review.reply),
+        ("POST", f"{repo}/pulls/comments/{{comment_id}}/reactions", review.react),
         ("GET", f"{repo}/collaborators/{{username}}/permission", collaborators.get_permission),
         ("GET", f"{repo}/actions/workflows/{{workflow_id}}/runs", actions.list_runs),
         ("GET", f"{repo}/actions/runs/{{run_id}}/artifacts", actions.list_artifacts),

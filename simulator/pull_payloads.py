@@ -39,7 +39,7 @@ async def pull_request(world: World, pull: Pull) -> Json:
         "deletions": sum(file.deletions for file in files),
         "changed_files": len(files),
     }
-    return {**_outline(world, pull), **numbers}
+    return {**outline(world, pull), **numbers}
 
 
 async def _mergeable(pull: Pull) -> bool | None:
@@ -51,7 +51,8 @@ async def _mergeable(pull: Pull) -> bool | None:
     return await git.merged_tree(base, pull.head_sha) is not None
 
 
-def _outline(world: World, pull: Pull) -> Json:
+def outline(world: World, pull: Pull) -> Json:
+    """The pull request as reviews carry it: without its numbers."""
     api, page = api_of(world, pull.repository), page_of(world, pull.repository)
     url, address, issue = f"{api}/pulls/{pull.number}", f"{page}/pull/{pull.number}", f"{api}/issues/{pull.number}"
     addresses = {

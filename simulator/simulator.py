@@ -30,12 +30,15 @@ from simulator.verbs.checks import CheckVerbs
 from simulator.verbs.conversation import ConversationVerbs
 from simulator.verbs.installations import InstallationVerbs
 from simulator.verbs.pulls import PullVerbs
+from simulator.verbs.reviews import ReviewVerbs
 from simulator.verbs.storage import StorageVerbs
 from simulator.verbs.trouble import TroubleVerbs
 from simulator.world import World
 
 
-class Simulator(PullVerbs, ConversationVerbs, CheckVerbs, InstallationVerbs, ActionVerbs, StorageVerbs, TroubleVerbs):
+class Simulator(
+    PullVerbs, ConversationVerbs, ReviewVerbs, CheckVerbs, InstallationVerbs, ActionVerbs, StorageVerbs, TroubleVerbs
+):
     """`async with Simulator() as sim`. Ports of 0 are chosen by the system; `folder` keeps the bare repositories.
 
     Without a `control_port` there is no control side over HTTP. `watch_limits`: a request while a limit asks for

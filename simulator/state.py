@@ -20,7 +20,8 @@ DEFAULT_PERMISSIONS = {
     "metadata": "read",
     "pull_requests": "write",
 }
-DEFAULT_EVENTS = ("check_run", "check_suite", "issue_comment", "pull_request")
+REVIEW_EVENTS = ("pull_request_review", "pull_request_review_comment")
+DEFAULT_EVENTS = ("check_run", "check_suite", "issue_comment", "pull_request", *REVIEW_EVENTS)
 
 
 @dataclass(eq=False)
@@ -135,6 +136,7 @@ class Pull(Issue):
     merged_at: datetime | None = None
     merged_by: Account | None = None
     merge_commit_sha: str | None = None
+    reviews: list[Review] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -209,6 +211,38 @@ class CheckRun:
     summary: str | None = None
     text: str | None = None
     actions: list[dict[str, str]] = field(default_factory=list)
+
+
+ReviewState = Literal["commented", "changes_requested", "approved", "dismissed"]
+
+
+@dataclass(eq=False)
+class Review:
+    """`commit_id`: the head that was reviewed. A review around a single comment has no body."""
+
+    id: int
+    pull: Pull
+    author: Account
+    body: str | None
+    state: ReviewState
+    commit_id: str
+    submitted_at: datetime
+
+
+@dataclass(eq=False)
+class ReviewComment:
+    """A comment on a line of the diff. `in_reply_to`: the first of its thread, None for that one itself."""
+
+    id: int
+    review: Review
+    author: Account
+    body: str
+    path: str
+    created_at: datetime
+    updated_at: datetime
+    in_reply_to: ReviewComment | None = None
+    app: App | None = None
+    reactions: list[Reaction] = field(default_factory=list)
 
 
 @dataclass(eq=False)

@@ -19,6 +19,7 @@ from simulator.state import (
     Installation,
     Issue,
     Repository,
+    ReviewComment,
     StoredObject,
     Token,
     WorkflowRun,
@@ -62,6 +63,7 @@ class World:
     installations: dict[int, Installation] = field(default_factory=dict)
     repositories: dict[int, Repository] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
+    review_comments: dict[int, ReviewComment] = field(default_factory=dict)
     check_runs: dict[int, CheckRun] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
     requests: list[LoggedRequest] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.comment.question import question
 from bot.conversation import replies
-from bot.effects.context import Context, Rooms, current, place_of, repo_of
+from bot.effects.context import Context, Rooms, current, heard_in, place_of, repo_of
 from bot.effects.permitting import permissions
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Asked, Event
@@ -14,7 +14,8 @@ from bot.github.names import Marker
 
 async def react(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     place = place_of(await context.read())
-    await rooms.github.comments.react(repo_of(place), effect.payload["comment_id"], effect.payload["content"])
+    spoken_to = rooms.github.threads if heard_in(effect) == "thread" else rooms.github.comments
+    await spoken_to.react(repo_of(place), effect.payload["comment_id"], effect.payload["content"])
     return Outcome()
 
 
@@ -37,8 +38,12 @@ async def _say(rooms: Rooms, place: Place, effect: Effect, text: str) -> None:
     payload = effect.payload
     words = [payload.get("heard_in", ""), str(payload["comment_id"]), payload.get("about", "")]
     marker = f"<!-- perf-gate:reply {' '.join(word for word in words if word)} -->"
-    body = f"{rooms.public(text)}\n\n{marker}"
-    await rooms.github.comments.upsert(repo_of(place), place.number, Marker(marker, opens=False), body, None)
+    body, repo = f"{rooms.public(text)}\n\n{marker}", repo_of(place)
+    if heard_in(effect) == "thread":
+        found = Marker(marker, opens=False)
+        if await rooms.github.threads.answer(repo, place.number, int(payload["comment_id"]), found, body):
+            return
+    await rooms.github.comments.upsert(repo, place.number, Marker(marker, opens=False), body, None)
 
 
 async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:

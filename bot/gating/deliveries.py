@@ -1,12 +1,14 @@
 """GitHub's deliveries, read: which pull request hears of one, and as what. Pure; the body is verified and parsed JSON.
 
-Documents: https://docs.github.com/en/webhooks/webhook-events-and-payloads (issue_comment, pull_request).
+Documents: https://docs.github.com/en/webhooks/webhook-events-and-payloads (issue_comment, pull_request,
+pull_request_review, pull_request_review_comment).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -14,9 +16,11 @@ from msgspec.structs import replace
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
 from bot.gating.events import Closed, Edited, Event, HeadMoved, Mentioned, Reopened, Unheard
-from bot.gating.model import Place
+from bot.gating.model import HeardIn, Place
 
 _PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
+# Where people speak, and the action by which something new is said there.
+_NEW = {"issue_comment": "created", "pull_request_review": "submitted", "pull_request_review_comment": "created"}
 _MAY_BE_BARE = re.compile(r"\s*(go\b|max[_-]?gate\s*=)", re.IGNORECASE)
 
 
@@ -39,6 +43,14 @@ class _Comment(msgspec.Struct):
     body: str | None
     user: _User | None
     created_at: datetime | None = None
+
+
+class _Review(msgspec.Struct):
+    id: int
+    body: str | None
+    user: _User | None
+    submitted_at: datetime | None = None
+    commit_id: str | None = None
 
 
 class _Before(msgspec.Struct):
@@ -73,23 +85,42 @@ class _Envelope(msgspec.Struct):
     comment: _Comment | None = None
     issue: _Issue | None = None
     pull_request: _Pull | None = None
+    review: _Review | None = None
     before: str = ""
     changes: _Changes | None = None
 
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What a person said, and where. `about_sha`: the commit a review is about."""
+
+    heard_in: HeardIn
+    id: int
+    actor: str
+    body: str
+    at: datetime | None
+    about_sha: str
+    number: int
+    author: _User | None
+
+
+_COMMENT: HeardIn = "comment"
+_REVIEW: HeardIn = "review"
+_THREAD: HeardIn = "thread"
 
 _decode = msgspec.json.Decoder(_Envelope).decode
 
 
 def worth_keeping(event: str, body: bytes, mention: str) -> bool:
     """Whether a delivery's body may matter; of all others the GUID is enough. Cheap; in doubt it keeps."""
-    if event == "issue_comment":
+    if event in _NEW:
         if f"@{mention.lower()}".encode() in body.lower():
             return True
         try:
-            comment = _decode(body).comment
+            words = _words(event, _decode(body))
         except msgspec.MsgspecError:
             return False
-        return comment is not None and bool(_MAY_BE_BARE.match(comment.body or ""))
+        return words is not None and bool(_MAY_BE_BARE.match(words.body))
     if event == "pull_request":
         try:
             return _decode(body).action in _PULL_ACTIONS
@@ -105,7 +136,7 @@ def route(event: str, body: bytes, mention: str, repositories: Collection[str]) 
         return ()
     if envelope.repository.full_name.lower() not in repositories:
         return ()
-    heard = _comment(envelope, mention) if event == "issue_comment" else _pull(envelope)
+    heard = _spoken(event, envelope, mention) if event in _NEW else _pull(envelope)
     return () if heard is None else ((heard.place.key, heard),)
 
 
@@ -115,30 +146,46 @@ def unheard(event: str, body: bytes, mention: str, repositories: Collection[str]
         envelope = _decode(body)
     except msgspec.MsgspecError:
         return ()
-    comment, issue = envelope.comment, envelope.issue
-    if event != "issue_comment" or envelope.action != "created" or comment is None or issue is None:
+    words = _words(event, envelope)
+    if words is None or envelope.action != _NEW[event] or envelope.repository is None or envelope.installation is None:
         return ()
-    if envelope.repository is None or envelope.installation is None or issue.pull_request is None:
+    if envelope.repository.full_name.lower() not in repositories or f"@{mention.lower()}" not in words.body.lower():
         return ()
-    if envelope.repository.full_name.lower() not in repositories or comment.user is None:
-        return ()
-    if comment.user.type != "User" or f"@{mention.lower()}" not in (comment.body or "").lower():
-        return ()
-    place = _place(envelope, issue.number, issue.user)
-    return ((place.key, Unheard(place, comment.id)),)
+    place = _place(envelope, words.number, words.author)
+    return ((place.key, Unheard(place, words.id, words.heard_in)),)
 
 
-def _comment(envelope: _Envelope, mention: str) -> Mentioned | Edited | None:
-    comment, issue = envelope.comment, envelope.issue
-    if comment is None or issue is None or issue.pull_request is None:
+def _words(event: str, envelope: _Envelope) -> _Words | None:
+    """What a person wrote on a pull request, in whichever of the three places."""
+    pull, issue = envelope.pull_request, envelope.issue
+    said: _Comment | _Review | None
+    if event == "issue_comment":
+        if issue is None or issue.pull_request is None:
+            return None
+        said, heard_in, number, author = envelope.comment, _COMMENT, issue.number, issue.user
+    elif pull is None:
         return None
+    elif event == "pull_request_review":
+        said, heard_in, number, author = envelope.review, _REVIEW, pull.number, pull.user
+    else:
+        said, heard_in, number, author = envelope.comment, _THREAD, pull.number, pull.user
     # Bots never command, this App itself least of all (its own comments come back as deliveries).
-    if comment.user is None or comment.user.type != "User":
+    if said is None or said.user is None or said.user.type != "User":
         return None
-    place = _place(envelope, issue.number, issue.user)
-    heard = hear(place, comment.id, comment.user.login, comment.body or "", mention)
-    if heard is None or envelope.action == "created":
-        return None if heard is None else replace(heard, said_at=comment.created_at)
+    at, about = (said.created_at, "") if isinstance(said, _Comment) else (said.submitted_at, said.commit_id or "")
+    return _Words(heard_in, said.id, said.user.login, said.body or "", at, about, number, author)
+
+
+def _spoken(event: str, envelope: _Envelope, mention: str) -> Mentioned | Edited | None:
+    words = _words(event, envelope)
+    if words is None:
+        return None
+    heard = hear(_place(envelope, words.number, words.author), words.id, words.actor, words.body, mention)
+    if heard is None:
+        return None
+    heard = replace(heard, heard_in=words.heard_in, said_at=words.at, about_sha=words.about_sha)
+    if envelope.action == _NEW[event]:
+        return heard
     return _edit(envelope, heard, mention) if envelope.action == "edited" else None
 
 

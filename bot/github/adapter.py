@@ -21,6 +21,7 @@ from bot.github.names import APP
 from bot.github.pace import WRITE_SPACING, Ledger, Pace
 from bot.github.permissions import Permissions
 from bot.github.pulls import Pulls
+from bot.github.threads import Threads
 from bot.github.transport import Transport
 from bot.github.wire import AppBody, InstallationBody
 
@@ -36,6 +37,7 @@ class GitHub:
         self._tokens = tokens
         self._known_app: AppInfo | None = None
         self.comments = Comments(client, self.app)
+        self.threads = Threads(client, self.app)
         self.pulls = Pulls(client)
         self.contents = Contents(client)
         self.permissions = Permissions(client, clock)

@@ -81,6 +81,18 @@ class CommentBody(msgspec.Struct, frozen=True):
     performed_via_github_app: AppReference | None = None
 
 
+class ThreadBody(msgspec.Struct, frozen=True):
+    """A comment on a line of the diff. No person's login ends in `[bot]`."""
+
+    id: int
+    user: User | None
+    body: str = ""
+    in_reply_to_id: int | None = None
+
+    def is_by(self, bot: str) -> bool:
+        return self.user is not None and self.user.type == "Bot" and self.user.login == bot
+
+
 class PermissionBody(msgspec.Struct, frozen=True):
     permission: str
     role_name: str = ""

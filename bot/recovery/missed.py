@@ -13,7 +13,7 @@ from bot.github.model import HookDelivery
 
 KEPT = timedelta(days=3)
 # What changes a run; of all else not even a lost delivery matters.
-WANTED = frozenset({"issue_comment", "pull_request"})
+WANTED = frozenset({"issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment"})
 # A delivery that fails so often fails for a reason of its own: the bot answers 503, or the address is wrong.
 MOST_ATTEMPTS = 8
 # One round must not fill the write limit that comments live by.

@@ -1,0 +1,59 @@
+"""Comments on lines of the diff: read, answered in their thread, reacted to. Reviews take neither."""
+
+from __future__ import annotations
+
+from simulator.call import Call, Reply
+from simulator.conversation_payloads import REACTIONS, reaction
+from simulator.errors import invalid, not_found
+from simulator.paging import page
+from simulator.review_payloads import review_comment
+from simulator.reviewing import Reviewing
+from simulator.routes.comments import acting_app, checked_body
+from simulator.state import Reaction, Repository, ReviewComment
+
+
+class ReviewRoutes:
+    def __init__(self, reviewing: Reviewing) -> None:
+        self._reviewing = reviewing
+
+    async def list(self, call: Call) -> Reply:
+        """Ascending by id."""
+        pull = call.pull(call.repository("pull_requests", "read"))
+        found = [one for one in call.world.review_comments.values() if one.review.pull is pull]
+        shown, headers = page(call, found)
+        return Reply(200, [review_comment(call.world, one) for one in shown], headers)
+
+    async def get(self, call: Call) -> Reply:
+        return Reply(200, review_comment(call.world, self._comment(call, call.repository("pull_requests", "read"))))
+
+    async def reply(self, call: Call) -> Reply:
+        """Only the first comment of a thread can be answered: an answer to an answer is 404."""
+        repository = call.repository("pull_requests", "write")
+        root, pull = self._comment(call, repository), call.pull(repository)
+        if root.in_reply_to is not None or root.review.pull is not pull:
+            raise not_found()
+        body, app = checked_body(call), acting_app(call)
+        added = await self._reviewing.comment(pull, app.bot, body, root.path, in_reply_to=root, app=app)
+        payload = review_comment(call.world, added)
+        return Reply(201, payload, {"Location": payload["url"]})
+
+    async def react(self, call: Call) -> Reply:
+        """201 the first time, 200 where the caller had already reacted so."""
+        comment = self._comment(call, call.repository("pull_requests", "write"))
+        content = (call.body or {}).get("content")
+        if content not in REACTIONS:
+            raise invalid("Reaction", "content", "custom", "content is not a member of the list")
+        bot = acting_app(call).bot
+        for known in comment.reactions:
+            if known.author is bot and known.content == content:
+                return Reply(200, reaction(call.world, known))
+        added = Reaction(call.world.next_id(), bot, content, call.world.clock.now())
+        comment.reactions.append(added)
+        await call.world.changed()
+        return Reply(201, reaction(call.world, added))
+
+    def _comment(self, call: Call, repository: Repository) -> ReviewComment:
+        found = call.world.review_comments.get(call.number("comment_id"))
+        if found is None or found.review.pull.repository is not repository:
+            raise not_found()
+        return found
