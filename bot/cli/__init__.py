@@ -9,6 +9,7 @@ import click
 # Subcommand → module of this package; the module's `command` is the click command.
 COMMANDS = {
     "assess": "assess",
+    "audit": "audit",
     "backup": "backup",
     "compare": "compare",
     "config": "config_check",

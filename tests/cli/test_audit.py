@@ -1,0 +1,81 @@
+"""Who commanded what: every command with who gave it, what GitHub said of their permission, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import bot.cli.audit as audit_command
+from bot.cli import main
+from tests.conversations.world import REPOSITORY, World, world
+from tests.engine import postgres_server
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    for name in list(os.environ):
+        if name.startswith("PERF_GATE_") and name != postgres_server.SERVER:
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
+    return monkeypatch
+
+
+def audited(scene: World, environment: pytest.MonkeyPatch, *words: str) -> Result:
+    environment.setattr(audit_command, "CLOCK", scene.clock)
+    return CliRunner().invoke(main, ["audit", *words])
+
+
+async def test_each_command_stands_with_its_permission_and_its_consequence(
+    tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as scene:
+        await scene.scheduled_run()
+        await scene.sim.collaborator(scene.repository, "eve", "triage")
+        for login, words in (("eve", "go"), ("rev", ""), ("ada", "status"), ("rev", "max_gate=1 because small")):
+            await scene.says(login, f"@perf-gate {words}")
+        await scene.ferry_ends()
+        scene.new_comments()
+        result = audited(scene, environment, "--json")
+        assert result.exit_code == 0, result.output
+        eve, rev, ada, again = found = json.loads(result.output)
+        assert [(one["who"], one["command"], one["allowed"], one["role"]) for one in found] == [
+            ("eve", "go", False, "triage"),
+            ("rev", "assess", True, "write"),
+            ("ada", "status", None, ""),
+            ("rev", "go max_gate=1 because small", True, "write"),
+        ]
+        assert eve["led_to"] == "refused: needs write"
+        assert rev["led_to"] == f"run {(await scene.run()).id} begins, asked for by rev"
+        assert (ada["led_to"], ada["run"]) == ("an answer", "")
+        assert again["head_sha"] == scene.pull.head_sha
+        assert again["now"] == "gate 1: pass"
+        assert {one["pull_request"] for one in found} == {f"{REPOSITORY}#{scene.pull.number}"}
+        assert all(one["delivery"] for one in found)
+        line = audited(scene, environment).output.splitlines()[-1]
+        assert "rev: go max_gate=1 because small" in line
+        assert line.endswith(f"run {again['run']}: gate 1: pass")
+
+
+async def test_it_looks_back_no_further_than_it_is_asked(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        await scene.live_through(timedelta(days=3))
+        await scene.says("ada", "@perf-gate status")
+        scene.new_comments()
+
+        def whom(since: str) -> list[Any]:
+            return [one["who"] for one in json.loads(audited(scene, environment, "--since", since, "--json").output)]
+
+        assert whom("2d") == ["ada"]
+        assert whom("7d") == ["rev", "ada"]
+        assert whom("2026-06-20T08:00") == ["rev", "ada"]
+        assert whom("2026-06-21") == ["ada"]
+        assert audited(scene, environment, "--since", "2026-07-01").output.startswith("nobody commanded anything since")
+        wrong = audited(scene, environment, "--since", "yesterday")
+        assert (wrong.exit_code, "neither a span" in wrong.output) == (2, True)
