@@ -14,6 +14,8 @@ COMMANDS = {
     "compare": "compare",
     "config": "config_check",
     "doctor": "doctor",
+    "export": "export",
+    "reanalyse": "reanalyse",
     "revive": "revive",
     "runs": "runs",
     "serve": "serve",

@@ -11,6 +11,7 @@ from typing import Any, Final
 import click
 import msgspec
 
+from bot.cli.archive import is_archive
 from bot.config.schema import Band, Thresholds
 from bot.verdict.judge import judge, not_comparable
 from bot.verdict.model import Judgement, Noise, Policy, Row
@@ -47,6 +48,16 @@ class Judge:
             worker_generations=self.worker_generations,
             history=self.history if history is None else history,
             policy=self.policy,
+        )
+
+    def with_options(self, given: Judge, configured: bool, policy: Policy | None) -> Judge:
+        """An exported run's judge, with what the options of `compare` say instead."""
+        return Judge(
+            given.thresholds if configured else self.thresholds,
+            self.excluded | given.excluded,
+            given.worker_generations if any(given.worker_generations) else self.worker_generations,
+            given.history or self.history,
+            given.policy if configured or policy else self.policy,
         )
 
 
@@ -92,7 +103,8 @@ def command(
     history_folder: Path | None,
     policy: Policy | None,
 ) -> None:
-    """Compare a BASELINE and a TREATMENT perf report (JSON files; one of them may be -, standard input).
+    """Compare a BASELINE and a TREATMENT perf report (JSON files; one of them may be -, standard input), or the pair
+    that the last gate of an exported run was judged by (one file, an archive of `perf-gate export`).
 
     Exits 0 whenever a verdict was computed, whichever it is, and 2 where a file cannot be read.
     """
@@ -106,6 +118,12 @@ def command(
         _history(history_folder),
         policy or configured,
     )
+    if form != "jsonl" and baseline is not None and treatment is None and is_archive(baseline):
+        from bot.cli.reanalyse import last_pair
+
+        ours, theirs, had = last_pair(baseline)
+        click.echo(_rendered(form, ours, theirs, had.with_options(judge_pair, bool(config_file), policy)).encode())
+        return
     if form == "jsonl":
         if baseline is not None:
             raise click.UsageError("--jsonl reads pairs from standard input; leave the file names out.")

@@ -58,12 +58,12 @@ def judge_gate(run: Run, gate: GateRun) -> Compared:
         excluded=excluded,
         history=gate.history,
         policy=config.verdict.policy,
-        worker_generations=(None, _generation(gate.attempt)),
+        worker_generations=(None, generation(gate.attempt)),
     )
     return Compared(run.id, gate.number, gate.attempt.number, judgement, excluded)
 
 
-def _generation(attempt: Attempt) -> str | None:
+def generation(attempt: Attempt) -> str | None:
     """The treatment's machines where all of them are known. Baseline reports name none, so that side is unknown."""
     kinds = [machine.kind for machine in attempt.machines]
     return " + ".join(sorted(set(kinds))) if kinds and all(kinds) else None
