@@ -68,10 +68,9 @@ class Rounds:
         await self._ours(timedelta(0))
         while True:
             await self.make()
-            while True:
+            await self._clock.wait(never, self._clock.now() + every)
+            while not await self._ours(every):
                 await self._clock.wait(never, self._clock.now() + every)
-                if await self._ours(every):
-                    break
 
     async def _ours(self, every: timedelta) -> bool:
         """Whether the next round is this process's: of several one makes it, so that their number costs no requests."""

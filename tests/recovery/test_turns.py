@@ -1,0 +1,60 @@
+"""Several processes, one round of recovery: their number costs no requests, and none of them is needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+
+from bot.recovery.rounds import Rounds
+from tests.conversations.world import World, world
+
+EVERY = timedelta(minutes=5)
+
+
+class Process(Rounds):
+    """Its rounds, and what it heard when it asked for its turn, as a test can wait for them."""
+
+    def __init__(self, scene: World) -> None:
+        super().__init__(scene.app.rooms.github, scene.app.engine, scene.clock, "perf-gate")
+        self.rounds: asyncio.Queue[None] = asyncio.Queue()
+        self.turns: asyncio.Queue[bool] = asyncio.Queue()
+
+    async def make(self) -> None:
+        await super().make()
+        self.rounds.put_nowait(None)
+
+    async def _ours(self, every: timedelta) -> bool:
+        ours = await super()._ours(every)
+        self.turns.put_nowait(ours)
+        return ours
+
+    @asynccontextmanager
+    async def living(self) -> AsyncIterator[None]:
+        """It makes its first round, whoever else made one."""
+        keeping = asyncio.create_task(self.keep(EVERY))
+        await self.turns.get()
+        await self.rounds.get()
+        yield
+        keeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeping
+
+
+async def test_of_two_processes_one_makes_each_round_and_the_other_goes_on_alone(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        one, other = Process(scene), Process(scene)
+        async with one.living():
+            async with other.living():
+                for _ in range(3):
+                    scene.clock.advance(EVERY)
+                    ours, theirs = await one.turns.get(), await other.turns.get()
+                    assert ours != theirs
+                    await (one if ours else other).rounds.get()
+                    assert one.ended_at is not None
+                    assert scene.clock.now() - one.ended_at < 2 * EVERY, "a round that another makes is a round"
+            scene.clock.advance(EVERY)
+            assert await one.turns.get()
+            await one.rounds.get()
