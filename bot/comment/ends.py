@@ -9,7 +9,7 @@ from bot.comment.limits import Section
 from bot.comment.markdown import block, code
 from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, mention, sentence, sha
 from bot.comment.verdict import assessment_section, earlier_gate, raw_report, thresholds_of
-from bot.gating.model import Run
+from bot.gating.model import BaseChecks, Run
 from bot.gating.states import RunState
 
 
@@ -42,11 +42,30 @@ def _halted(run: Run) -> list[Section]:
     failed = run.failed_command
     shown = f"{mention(run.asked_by)}: the commit has to be mended first."
     if failed is not None:
-        shown = (
-            f"{mention(run.asked_by)}: {code(failed.command)} ended with exit code {failed.exit_code}; "
-            f"it printed last:\n\n{block(failed.tail[-4000:])}"
-        )
+        how = "failed" if failed.exit_code is None else f"ended with exit code {failed.exit_code}"
+        shown = f"{mention(run.asked_by)}: {code(failed.command)} {how}"
+        shown += f"; it printed last:\n\n{block(failed.tail[-4000:])}" if failed.tail else "."
+        shown += f"\n\n{_merge_base(failed.base, run)}"
     return [Section("\n".join(lines)), Section(head_moved(run)), Section(shown), Section(assessment_section(run))]
+
+
+def _merge_base(base: BaseChecks | None, run: Run) -> str:
+    """Whether the tests may have failed before: then the pull request is not to blame."""
+    if base is None:
+        return f"Whether the checks of the merge base {sha(run.merge_base)} are red could not be read."
+    if not base.ended:
+        return f"No check has ended for the merge base {sha(base.sha)}: whether it fails too is not known."
+    if not base.red:
+        return f"The merge base {sha(base.sha)} is green: {_of_checks(base.ended)}, none red."
+    names = ", ".join(code(name) for name in base.red[:10]) + (" …" if len(base.red) > 10 else "")
+    return (
+        f"**The merge base {sha(base.sha)} is red itself** ({len(base.red)} of {_of_checks(base.ended)}: {names}), "
+        "so this may not be the pull request's doing."
+    )
+
+
+def _of_checks(count: int) -> str:
+    return f"{count} check" if count == 1 else f"{count} checks"
 
 
 def _stopped(run: Run, now: datetime) -> list[Section]:
@@ -75,11 +94,19 @@ def _stuck(run: Run, now: datetime) -> list[Section]:
     return [
         Section(top),
         Section(head_moved(run)),
+        Section(_cut_short(run)),
         Section(_ferry(run)),
         Section(assessment_section(run)),
         *earlier,
         raw,
     ]
+
+
+def _cut_short(run: Run) -> str:
+    """What the preflight's command had printed when it was ended for its time."""
+    if run.failed_command is None or not run.failed_command.tail:
+        return ""
+    return f"{code(run.failed_command.command)} had printed last:\n\n{block(run.failed_command.tail[-4000:])}"
 
 
 def _ferry(run: Run) -> str:

@@ -262,14 +262,31 @@ class PreflightCommand(Strict):
 
 
 class Preflight(Strict):
-    """Where lint, types and tests of the pinned head run; without them there is no ferry."""
+    """Where lint, types and tests of the pinned head run; without them there is no ferry.
 
-    runner: Literal["sandbox"] = "sandbox"
+    `runner`: in the bot's own sandbox; each command as a job on the cluster, of the shape `job`, without the ferry's
+    secrets; or not at all, because the check runs named in `checks` are green for the head ("checks").
+    """
+
+    runner: Literal["sandbox", "iris", "checks"] = "sandbox"
+    job: IrisFlags = IrisFlags(cpu=Decimal(1), disk="10GB", enable_extra_resources=True)
+    checks: tuple[str, ...] = ()
+    # How long checks may take until they are green, and how often cluster and GitHub are asked.
+    checks_within: Duration = timedelta(hours=2)
+    check_every: Duration = timedelta(minutes=1)
     commands: tuple[PreflightCommand, ...] = (
         PreflightCommand(run=("./infra/pre-commit.py", "lib/zephyr/")),
         PreflightCommand(run=("uv", "run", "pyrefly")),
         PreflightCommand(run=("uv", "run", "pytest", "lib/zephyr/tests/")),
     )
+
+    @model_validator(mode="after")
+    def _names_its_checks(self) -> Preflight:
+        if self.runner == "checks" and not self.checks:
+            raise ValueError('runner = "checks" needs the names of the checks, such as checks = ["lint", "unit tests"]')
+        if not self.check_every:
+            raise ValueError("check_every must not be 0")
+        return self
 
 
 class RepositoryConfig(Strict):

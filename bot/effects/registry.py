@@ -10,11 +10,13 @@ from datetime import timedelta
 
 from bot.effects.assess import assess
 from bot.effects.authorise import authorise
+from bot.effects.cleanup import cleanup
 from bot.effects.compare import compare, rejudge
 from bot.effects.context import Context, Rooms, heard_in
 from bot.effects.ferry import collect, stop_ferry, submit, watch
 from bot.effects.locate import locate_baseline
-from bot.effects.prepare import cleanup, preflight, prepare
+from bot.effects.preflight import preflight
+from bot.effects.prepare import prepare
 from bot.effects.publish import publish
 from bot.effects.queue import look_at_queue
 from bot.effects.speak import ask, react, reply, say_help

@@ -16,6 +16,8 @@ from bot.gating.events import (
     Collected,
     Compared,
     PreflightFailed,
+    PreflightGoesOn,
+    Refused,
     Submitted,
     Watched,
 )
@@ -78,6 +80,17 @@ def prepared(draft: Draft) -> None:
 def preflight_failed(draft: Draft, event: PreflightFailed) -> None:
     draft.change(failed_command=event.command)
     draft.end(RunState.halted)
+
+
+def preflight_goes_on(draft: Draft, event: PreflightGoesOn) -> None:
+    due = draft.now + timedelta(seconds=event.seconds)
+    draft.effect("preflight", {"run_id": draft.run.id}, scope=draft.run.id, due=due)
+
+
+def refused(draft: Draft, event: Refused) -> None:
+    if event.command is not None:
+        draft.change(failed_command=event.command)
+    draft.end(RunState.stuck, event.reason)
 
 
 def begin_gate(draft: Draft, number: int) -> None:

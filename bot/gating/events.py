@@ -147,10 +147,14 @@ class Prepared(msgspec.Struct, frozen=True, tag=True):
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """A step of the run found something it must not go on with (an escaping symlink, a bad flag, a missing cage)."""
+    """A step of the run found something it must not go on with (an escaping symlink, a bad flag, a missing cage).
+
+    `command` is the preflight's, where one was cut short: its output may tell why.
+    """
 
     run_id: str
     reason: str
+    command: FailedCommand | None = None
 
 
 class PreflightPassed(msgspec.Struct, frozen=True, tag=True):
@@ -160,6 +164,13 @@ class PreflightPassed(msgspec.Struct, frozen=True, tag=True):
 class PreflightFailed(msgspec.Struct, frozen=True, tag=True):
     run_id: str
     command: FailedCommand
+
+
+class PreflightGoesOn(msgspec.Struct, frozen=True, tag=True):
+    """The commands (or checks) have not ended yet, somewhere else; to be looked at again in `seconds`."""
+
+    run_id: str
+    seconds: float
 
 
 class BaselineFound(msgspec.Struct, frozen=True, tag=True):
@@ -301,6 +312,7 @@ Event = (
     | Refused
     | PreflightPassed
     | PreflightFailed
+    | PreflightGoesOn
     | BaselineFound
     | BaselineMissing
     | SlotGranted

@@ -32,6 +32,7 @@ from bot.gating.events import (
     HeadMoved,
     Mentioned,
     PreflightFailed,
+    PreflightGoesOn,
     PreflightPassed,
     Prepared,
     Published,
@@ -210,7 +211,7 @@ def _of_the_run(draft: Draft, event: Event) -> None:
     if isinstance(event, Asked):
         climb.asked(draft, event)
     elif isinstance(event, Refused):
-        draft.end(RunState.stuck, event.reason)
+        climb.refused(draft, event)
     elif isinstance(event, Expired):
         _expired(draft, event)
     elif state is RunState.assessing and isinstance(event, Assessed):
@@ -223,6 +224,8 @@ def _of_the_run(draft: Draft, event: Event) -> None:
         climb.begin_first_gate(draft)
     elif state is RunState.testing and isinstance(event, PreflightFailed):
         climb.preflight_failed(draft, event)
+    elif state is RunState.testing and isinstance(event, PreflightGoesOn):
+        climb.preflight_goes_on(draft, event)
     else:
         _of_the_gate(draft, event)
 

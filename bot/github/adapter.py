@@ -14,6 +14,7 @@ from bot.github.actions import Actions
 from bot.github.auth import READ_CONTENTS, AppKey, Tokens
 from bot.github.client import Client
 from bot.github.comments import Comments
+from bot.github.commit_checks import CommitChecks
 from bot.github.contents import Contents
 from bot.github.deliveries import Deliveries
 from bot.github.model import AppInfo
@@ -42,6 +43,7 @@ class GitHub:
         self.contents = Contents(client)
         self.permissions = Permissions(client, clock)
         self.actions = Actions(client, bare)
+        self.commit_checks = CommitChecks(client, self.app)
         self.deliveries = Deliveries(client)
 
     @classmethod

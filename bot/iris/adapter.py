@@ -7,18 +7,19 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
-from bot.config.schema import Gate
+from bot.config.schema import Gate, IrisFlags
 from bot.faults import Fault
-from bot.iris import collector_script, names, poll, progress, status_file, submit
+from bot.iris import collector_script, commands, names, poll, progress, status_file, submit
 from bot.iris.collect import Ferry, leaves, report, status_of
 from bot.iris.collector_script import NoReport
 from bot.iris.command_line import CommandLineTransport
+from bot.iris.commands import CommandState
 from bot.iris.controller import Absent, Controller, Found, Transport, Unknown
 from bot.iris.http import HttpTransport
 from bot.iris.look import Seen, WantsThreads, look_at
@@ -77,6 +78,16 @@ class Iris:
     async def workers(self) -> list[Worker]:
         """The cluster's machines that are registered now."""
         return await self._controller.workers()
+
+    async def submit_command(
+        self, name: str, words: Sequence[str], shape: IrisFlags, within: timedelta, tree: Path
+    ) -> Submitted | Refused:
+        """Run one command in the pristine tree as a job of its own. A retryable Fault in doubt: look up again."""
+        return await commands.submit(self._settings, self._cage, name, words, shape, within, tree)
+
+    async def command_state(self, job_id: str) -> CommandState | Absent:
+        """How such a job is doing."""
+        return await commands.state(self._controller, job_id)
 
     async def poll(self, job_id: str, expected_steps: Sequence[str] = ()) -> FerryStatus | Absent:
         """How the ferry is doing. Absent when the controller answers but no longer knows it."""

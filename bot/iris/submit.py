@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,15 +77,23 @@ async def submit(settings: IrisSettings, cage: Cage, gate: Gate, name: str, tree
     Call it only after a look-up said that the name is absent. Raises a retryable Fault when it cannot be known whether
     the job was taken: the caller looks up again before it submits again.
     """
+    line, called = arguments(settings, gate, name), f"iris job run --job-name {name} -- python -m {gate.ferry_module}"
+    return await bundle(settings, cage, line, names.job_id(settings.user, name), tree, called)
+
+
+async def bundle(
+    settings: IrisSettings, cage: Cage, line: Sequence[str], job_id: str, tree: Path, called: str
+) -> Submitted | Refused:
+    """Run this command line of the iris program in `tree`, which becomes the job's bundle; see `submit`. `called` is
+    what it is remembered by."""
     settings.home.mkdir(parents=True, exist_ok=True)
     environment = child_environment(settings)
-    argv = cage(arguments(settings, gate, name), tree=tree, environment=environment, writable=[settings.home])
+    argv = cage(line, tree=tree, environment=environment, writable=[settings.home])
     try:
-        called = f"iris job run --job-name {name} -- python -m {gate.ferry_module}"
         done = await process.run(argv, cwd=tree, environment=environment, within=settings.submit_timeout, called=called)
     except OSError as error:
         raise Fault("the iris program cannot be started", f"{argv[0]}: {error}") from error
-    return read_answer(done, names.job_id(settings.user, name))
+    return read_answer(done, job_id)
 
 
 def read_answer(done: Finished, expected_id: str) -> Submitted | Refused:

@@ -28,10 +28,10 @@ class Passed(msgspec.Struct, frozen=True):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """A command said no: the pull request's affair."""
+    """A command said no: the pull request's affair. `exit_code` is None where what said no has none."""
 
     command: str
-    exit_code: int
+    exit_code: int | None
     tail: str
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from bot.gating.states import RunState
-from tests.conversations.world import CONFIG, FILES, SHUFFLE, World, golden, world
+from simulator.checks import Changes, Checks
+from tests.conversations.world import CONFIG, FILES, SHUFFLE, World, golden, key_pair, world
 
 LADDER = CONFIG.partition("[[preflight.commands]]")[0]
 
@@ -56,7 +60,7 @@ async def test_a_script_that_the_commit_lacks_is_a_failing_command(tmp_path: Pat
 
 
 async def test_a_command_that_does_not_end_says_nothing_about_the_code(tmp_path: Path) -> None:
-    async with world(tmp_path, config=commands("while :; do :; done", timeout="1s")) as w:
+    async with world(tmp_path, config=commands("echo 40 passed; while :; do :; done", timeout="1s")) as w:
         golden("preflight/timeout", await answered(w))
         assert (await w.run()).state is RunState.stuck
 
@@ -121,3 +125,74 @@ async def symlink(w: World, path: str, target: str) -> None:
     made = await w.repository.git.run("fast-import", "--quiet", "--force", stdin=stream.encode())
     await w.sim.move_branch(w.repository, "feature", made.decode().strip(), by="ada")
     await w.settle()
+
+
+async def ci(w: World, sha: str, **conclusions: str) -> None:
+    """Another App's check runs of a commit, by name; "queued" has not ended."""
+    apps = [app for app in w.sim.world.apps.values() if app.slug == "github-actions"]
+    app = apps[0] if apps else await w.sim.create_app("github-actions", public_key=key_pair()[1])
+    for name, conclusion in conclusions.items():
+        ended = conclusion != "queued"
+        wanted = Changes(name=name, status="completed" if ended else "queued", conclusion=conclusion if ended else None)
+        await Checks(w.sim.announcer).create(w.repository, app, sha, wanted)
+    await w.settle()
+
+
+FAILING = "echo 1 failed; exit 1"
+
+
+@pytest.mark.parametrize(
+    ("name", "checks"),
+    [
+        ("red", {"lint": "success", "unit": "failure", "docs": "timed_out", "nightly": "queued"}),
+        ("green", {"lint": "success", "unit": "success", "windows": "neutral"}),
+        ("not_ended", {"unit": "queued"}),
+    ],
+)
+async def test_a_halt_says_whether_the_merge_base_is_red_itself(
+    tmp_path: Path, name: str, checks: dict[str, str]
+) -> None:
+    async with world(tmp_path, config=commands(FAILING)) as w:
+        await ci(w, w.pull.base_sha, **checks)
+        golden(f"preflight/base_{name}", await answered(w))
+
+
+async def test_a_halt_stands_without_the_merge_bases_checks(tmp_path: Path) -> None:
+    async with world(tmp_path, config=commands(FAILING)) as w:
+        w.sim.fault("status", path="*/check-runs", status=403, times=None)
+        said = await answered(w)
+        assert "of the merge base" in said
+        assert "could not be read" in said
+        assert (await w.run()).state is RunState.halted
+
+
+async def test_green_checks_of_the_head_may_stand_for_the_commands(tmp_path: Path) -> None:
+    config = LADDER + '[preflight]\nrunner = "checks"\nchecks = ["lint", "unit"]\ncheck_every = "2m"\n'
+    async with world(tmp_path, config=config) as w:
+        await ci(w, w.pull.head_sha, lint="success", unit="queued", other="failure")
+        await w.scheduled_run()
+        await w.to_question()
+        await w.says("rev", "go")
+        assert "running lint" in w.canonical()
+        await ci(w, w.pull.head_sha, unit="success")
+        await w.live_through(timedelta(minutes=3))
+        assert "watching the ferry" in w.canonical()
+
+
+async def test_a_red_check_of_the_head_halts(tmp_path: Path) -> None:
+    config = LADDER + '[preflight]\nrunner = "checks"\nchecks = ["unit"]\n'
+    async with world(tmp_path, config=config) as w:
+        await ci(w, w.pull.head_sha, unit="failure")
+        golden("preflight/red_check", await answered(w))
+
+
+async def test_a_check_that_never_comes_is_stuck(tmp_path: Path) -> None:
+    config = LADDER + '[preflight]\nrunner = "checks"\nchecks = ["unit", "lint"]\nchecks_within = "1h"\n'
+    async with world(tmp_path, config=config) as w:
+        await ci(w, w.pull.head_sha, lint="success")
+        await w.scheduled_run()
+        await w.to_question()
+        await w.says("rev", "go")
+        await w.live_through(timedelta(hours=2))
+        golden("preflight/no_check", w.canonical())
+        assert w.iris.submissions == 0

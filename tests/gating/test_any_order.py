@@ -50,6 +50,7 @@ from bot.gating.events import (
     HeadMoved,
     Mentioned,
     PreflightFailed,
+    PreflightGoesOn,
     PreflightPassed,
     Prepared,
     Published,
@@ -286,7 +287,9 @@ class World(RuleBasedStateMachine):
             case "prepare":
                 return [Prepared(run_id), Refused(run_id, "a symbolic link leads out of the tree")]
             case "preflight":
-                return [PreflightPassed(run_id), PreflightFailed(run_id, FailedCommand("pytest", 1, "1 failed"))]
+                cut_short = Refused(run_id, "`pytest` did not end", FailedCommand("pytest", None, "40 passed"))
+                failed = PreflightFailed(run_id, FailedCommand("pytest", 1, "1 failed"))
+                return [PreflightPassed(run_id), failed, PreflightGoesOn(run_id, 60.0), cut_short]
             case "locate":
                 return [BaselineFound(run_id, gate, baseline()), BaselineMissing(run_id, gate, "no scheduled run")]
             case "rejudge":

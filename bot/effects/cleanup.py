@@ -1,0 +1,28 @@
+"""What is done away with once a run has ended: its trees, what its preflight remembered, jobs that nobody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+
+from bot.effects.context import Context, Rooms, place_of
+from bot.effects.preflight_elsewhere import stop_commands
+from bot.effects.prepare import remove_trees
+from bot.engine.port import Effect, Outcome
+from bot.gating.events import Event
+
+_log = logging.getLogger(__name__)
+
+
+async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    run_id = str(effect.payload["run_id"])
+    await remove_trees(rooms, run_id)
+    await asyncio.to_thread(shutil.rmtree, rooms.preflight_results / run_id, ignore_errors=True)
+    pr = await context.read()
+    # A newer run may have taken its place; the cluster then ends the job by itself, some minutes after its time.
+    if pr.run is not None and pr.run.id == run_id and pr.run.config:
+        await stop_commands(rooms, place_of(pr), pr.run)
+    if swept := await asyncio.to_thread(rooms.rundirs.sweep, context.clock.now()):
+        _log.info("old runs' files were removed", extra={"runs": swept})
+    return Outcome()
