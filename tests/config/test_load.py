@@ -75,7 +75,7 @@ def test_the_stored_form_loads_again() -> None:
         ),
         (
             "[preflight]\ncommands = []\nrunner = 'none'",
-            ["perf-gate.toml:3: preflight.runner: must be sandbox, not 'none'."],
+            ["perf-gate.toml:3: preflight.runner: must be sandbox, iris or checks, not 'none'."],
         ),
     ],
 )
