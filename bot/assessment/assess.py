@@ -19,6 +19,7 @@ from bot.assessment.package import PackageView
 from bot.assessment.pyproject import pyproject_evidence
 from bot.assessment.scope import Placement, place
 from bot.assessment.summary import of_definitions, of_evidence
+from bot.assessment.triviality.index import Index
 from bot.assessment.triviality.proof import prove
 from bot.assessment.vocabulary import Vocabulary
 from bot.config.schema import Modules, Scope
@@ -74,8 +75,9 @@ def _answers(
     weights: dict[str, int] = {}
     open_changes = []
     view = package or PackageView({}, {})
+    index = Index(view.base, view.head)
     for path, same_name in gated.items():
-        proofs = [(change, prove(change, view)) for change in same_name]
+        proofs = [(change, prove(change, view, index)) for change in same_name]
         # Two names that print alike must not let the harmless one stand for both.
         change, proof = next(((c, p) for c, p in proofs if not p.trivial), proofs[0])
         if proof.trivial:
@@ -141,7 +143,7 @@ def _of_python(
         changed = changed_definitions(readable, base, head)
         evidence = analyse(changed, base, head, vocabulary)
         # Only a file without evidence is told by its definitions.
-        told = {path: of_definitions(path, changed) for path in readable if not evidence.get(path)}
+        told = of_definitions([path for path in readable if not evidence.get(path)], changed)
     # ValueError: a number of more digits than the interpreter writes out.
     except (RecursionError, MemoryError, ValueError):
         return {change.path: _doubt("nested too deeply or too long to read") for change in changes}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
 
@@ -36,13 +37,17 @@ class Changed(msgspec.Struct, frozen=True):
         """What the head does."""
         return [*(new for _, new in (*self.altered, *self.moved)), *self.added]
 
-    def of(self, path: str) -> list[tuple[str, Defined]]:
-        """(verb, definition) of one file, for its summary."""
-        told = [("changes", new) for _, new in self.altered] + [("adds", item) for item in self.added]
-        told += [("removes", item) for item in self.removed]
-        for old, new in self.moved:
-            told += [("moves", new)] if old.path == new.path else [("moves in", new), ("moves out", old)]
-        return [(verb, item) for verb, item in told if item.path == path]
+    def by_path(self) -> dict[str, Changed]:
+        """The same, file by file; what moved between two files is in both."""
+        kept: dict[str, list[list[Any]]] = {}
+        for number, pairs in enumerate((self.altered, self.moved)):
+            for pair in pairs:
+                for path in {item.path for item in pair}:
+                    kept.setdefault(path, [[], [], [], []])[number].append(pair)
+        for number, items in enumerate((self.added, self.removed), 2):
+            for item in items:
+                kept.setdefault(item.path, [[], [], [], []])[number].append(item)
+        return {path: Changed(*map(tuple, lists)) for path, lists in kept.items()}
 
 
 def read_sides(changes: Sequence[FileChange], package: PackageView | None) -> tuple[Side, Side, dict[str, str]]:
@@ -81,21 +86,37 @@ def changed_definitions(paths: Iterable[str], base: Side, head: Side) -> Changed
         ]
         gone += [item for name, item in before.items() if name not in after]
         new += [item for name, item in after.items() if name not in before]
-    moved = []
-    for item in list(gone):
-        twin = next((other for other in new if other.kind == item.kind and other.tail == item.tail), None)
-        twin = twin or next((other for other in new if _same_but_name(item, other)), None)
-        if twin is not None:
-            moved.append((item, twin))
-            gone.remove(item)
-            new.remove(twin)
+    moved = _moved(gone, new)
+    left = [{id(pair[number]) for pair in moved} for number in (0, 1)]
+    gone = [item for item in gone if id(item) not in left[0]]
+    new = [item for item in new if id(item) not in left[1]]
     return Changed(tuple(altered), tuple(moved), tuple(new), tuple(gone))
 
 
-def _same_but_name(one: Defined, other: Defined) -> bool:
-    if one.kind != other.kind or one.kind == "statement" or len(one.nodes) != len(other.nodes):
-        return False
-    return one.text.replace(f"'{one.tail}'", "''") == other.text.replace(f"'{other.tail}'", "''")
+def _moved(gone: list[Defined], new: list[Defined]) -> list[tuple[Defined, Defined]]:
+    """What left one place and stands in another: under its own name, or doing just the same under another."""
+    named: dict[tuple[str, str], list[Defined]] = {}
+    shaped: dict[tuple[str, str], list[Defined]] = {}
+    for item in new:
+        named.setdefault((item.kind, item.tail), []).append(item)
+    for item in new if gone else ():
+        shaped.setdefault((item.kind, _nameless(item)), []).append(item)
+    taken: set[int] = set()
+    moved = []
+    for item in gone:
+        near = named.get((item.kind, item.tail), [])
+        twin = next((other for other in near if id(other) not in taken), None)
+        if twin is None and item.kind != "statement":
+            near = shaped.get((item.kind, _nameless(item)), [])
+            twin = next((other for other in near if id(other) not in taken), None)
+        if twin is not None:
+            taken.add(id(twin))
+            moved.append((item, twin))
+    return moved
+
+
+def _nameless(item: Defined) -> str:
+    return item.text.replace(f"'{item.tail}'", "''")
 
 
 def imported(source: bytes | None) -> frozenset[str]:

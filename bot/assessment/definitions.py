@@ -82,7 +82,8 @@ class Defined:
         return [(name, isinstance(node.func, ast.Attribute), at) for node, at in calls if (name := callee(node))]
 
     @cached_property
-    def _texts(self) -> set[str]:
+    def identifiers(self) -> set[str]:
+        """Every identifier in it, in every role, and every whole string."""
         return texts_in(node for statement in self.written for node in walk(statement))
 
     def names(self, name: str) -> bool:
@@ -92,7 +93,7 @@ class Defined:
         plain = sources and all(text.isascii() for text, *_ in sources)
         if plain and not any(name.encode() in text for text, *_ in sources):
             return False
-        return name in self._texts
+        return name in self.identifiers
 
     def same(self, other: Defined) -> bool:
         """Do both do the same?"""

@@ -8,11 +8,13 @@ import msgspec
 class PackageView(msgspec.Struct, frozen=True):
     """Every Python file of the gated package on both sides, by repository path.
 
-    Either side may be empty when it was not read: then nothing outside a changed file may be assumed.
+    Either side may be empty when it was not read: then nothing outside a changed file may be assumed. `outside` are
+    names of the package that the head's other files write: its entry points, other packages, scripts and tests.
     """
 
     base: dict[str, bytes]
     head: dict[str, bytes]
+    outside: frozenset[str] = frozenset()
 
 
 def is_package_file(path: str, package_root: str) -> bool:

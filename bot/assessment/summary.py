@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename
 
 from bot.assessment.changes import Changed
@@ -17,7 +17,6 @@ from bot.assessment.trees import all_same, same
 MOST_NAMES, MOST_PARTS = 3, 4
 NOTHING_MORE = "no hot path, size or rule changes"
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_Pair = tuple[Defined, Defined]
 
 
 def of_evidence(evidence: Sequence[Evidence]) -> str:
@@ -27,10 +26,18 @@ def of_evidence(evidence: Sequence[Evidence]) -> str:
     return f"{first.what}: {first.why}{more}"
 
 
-def of_definitions(path: str, changed: Changed) -> str:
-    """Such as "extracts _route from ScatterWriter.write; no hot path, size or rule changes"."""
-    altered = [pair for pair in changed.altered if pair[1].path == path]
-    parts = list(dict.fromkeys([*_moves(path, changed), *_rearranged(path, changed, altered)]))
+def of_definitions(paths: Iterable[str], changed: Changed) -> dict[str, str]:
+    """Such as "extracts _route from ScatterWriter.write; no hot path, size or rule changes", by path."""
+    apart = changed.by_path()
+    renames: dict[str, list[str]] = {}
+    for old, new in changed.moved:
+        renames.setdefault(old.tail, []).append(new.tail)
+    nothing = Changed((), (), (), ())
+    return {path: _of_definitions(path, apart.get(path, nothing), renames) for path in paths}
+
+
+def _of_definitions(path: str, changed: Changed, renames: Mapping[str, list[str]]) -> str:
+    parts = list(dict.fromkeys([*_moves(path, changed), *_rearranged(changed, renames)]))
     if not parts:
         return "changes imports only"
     more = [f"{len(parts) - MOST_PARTS} more changes"] if len(parts) > MOST_PARTS else []
@@ -39,7 +46,7 @@ def of_definitions(path: str, changed: Changed) -> str:
 
 def _moves(path: str, changed: Changed) -> Iterator[str]:
     """Renames, and code that came from or went to another place."""
-    pairs = [pair for pair in changed.moved if path in (pair[0].path, pair[1].path)]
+    pairs = list(changed.moved)
     whole = {new.name for _, new in pairs if new.kind == "class"}
     pairs = [pair for pair in pairs if pair[1].owner not in whole]
     for old, new in pairs:
@@ -56,9 +63,9 @@ def _moves(path: str, changed: Changed) -> Iterator[str]:
             yield f"{verb} {_listed(found)} {where} {', '.join(sorted(map(basename, others))[:2])}"
 
 
-def _rearranged(path: str, changed: Changed, altered: list[_Pair]) -> Iterator[str]:
-    added = _without_members([item for item in changed.added if item.path == path])
-    removed = _without_members([item for item in changed.removed if item.path == path])
+def _rearranged(changed: Changed, renames: Mapping[str, list[str]]) -> Iterator[str]:
+    altered = changed.altered
+    added, removed = _without_members(changed.added), _without_members(changed.removed)
     explained: set[str] = set()
     for verb, way, items, side in (("extracts", "from", added, 1), ("inlines", "into", removed, 0)):
         for item in list(items):
@@ -69,7 +76,7 @@ def _rearranged(path: str, changed: Changed, altered: list[_Pair]) -> Iterator[s
                 explained |= {user.name for user in users}
     ways: dict[tuple[str, str], list[Defined]] = {}
     for before, after in altered:
-        if after.name not in explained and not _only_renames(before, after, changed):
+        if after.name not in explained and not _only_renames(before, after, renames):
             ways.setdefault(_way(before, after), []).append(after)
     for (said, further), found in ways.items():
         yield f"{said}{_listed(found)}{further}"
@@ -134,16 +141,17 @@ def _calls(caller: Defined, item: Defined) -> bool:
     return caller.name != item.name and caller.names(item.tail)
 
 
-def _only_renames(before: Defined, after: Defined, changed: Changed) -> bool:
-    if not changed.moved or len(before.nodes) != len(after.nodes):
+def _only_renames(before: Defined, after: Defined, renames: Mapping[str, list[str]]) -> bool:
+    if not renames or len(before.nodes) != len(after.nodes):
         return False
     text = before.text
-    for old, new in changed.moved:
-        text = text.replace(f"'{old.tail}'", f"'{new.tail}'")
+    for old in before.identifiers & renames.keys():
+        for new in renames[old]:
+            text = text.replace(f"'{old}'", f"'{new}'")
     return text == after.text
 
 
-def _without_members(items: list[Defined]) -> list[Defined]:
+def _without_members(items: Sequence[Defined]) -> list[Defined]:
     classes = {item.name for item in items if item.kind == "class"}
     return [item for item in items if item.owner not in classes]
 

@@ -123,7 +123,7 @@ def texts_in(nodes: Iterable[ast.AST]) -> set[str]:
     """Every identifier of these nodes in every role, and every whole string."""
     found: set[str] = set()
     for node in nodes:
-        for name in _TEXTS[node.__class__]:
+        for name in TEXTS[node.__class__]:
             value = getattr(node, name, None)
             if value.__class__ is str:
                 found.add(value)
@@ -132,6 +132,7 @@ def texts_in(nodes: Iterable[ast.AST]) -> set[str]:
     return found
 
 
-_TEXTS = _Table(
+# By kind: the fields that may hold identifiers and strings.
+TEXTS = _Table(
     lambda kind, name: (name in _PLAIN or name in _ALSO_PLAIN.get(kind, ())) and name not in ("ctx", "lineno")
 )

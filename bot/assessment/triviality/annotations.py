@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from bot.assessment.triviality.facts import hints_of
 from bot.assessment.triviality.names import module_bindings
 from bot.assessment.triviality.pair import Pair, Side
+from bot.assessment.triviality.places import hints_of
 from bot.assessment.triviality.readers import (
     CALLABLE_READERS,
     HINT_READERS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from bot.assessment.triviality.facts import hints_of
 from bot.assessment.triviality.pair import Surroundings
+from bot.assessment.triviality.places import hints_of
 from bot.assessment.triviality.source import Function
 
 _TELLING = frozenset({"__name__", "__qualname__", "__module__", "__init__"})

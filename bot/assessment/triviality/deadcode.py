@@ -11,7 +11,7 @@ import ast
 import re
 
 from bot.assessment.triviality.confined import attributes_asked
-from bot.assessment.triviality.facts import READERS_OF_NAMES
+from bot.assessment.triviality.facts import READERS_OF_NAMES, Facts
 from bot.assessment.triviality.modules import modules_as_values
 from bot.assessment.triviality.names import module_bindings, words
 from bot.assessment.triviality.pair import Pair, Surroundings
@@ -62,7 +62,7 @@ def _drop_dead(pair: Pair) -> bool:
     # Only now: the question to the whole package is a long one.
     if not (gone or classes) or not in_plain_sight(around):
         return False
-    guessed = any(facts.guesses for facts in around.facts or []) or around.mentions(_OF_OBJECTS)
+    guessed = around.any_facts(_guesses) or around.mentions(_OF_OBJECTS)
     if guessed and modules_as_values(around):
         return False
     dropped = [_drop_members(one, pair) for one in classes if not guessed]
@@ -75,9 +75,16 @@ def _drop_dead(pair: Pair) -> bool:
 
 def in_plain_sight(around: Surroundings) -> bool:
     """Is every way to reach a name in this package one that can be read?"""
-    if not around.known or around.facts is None or around.mentions(_DYNAMIC):
-        return False
-    return all(facts.values.isdisjoint(READERS_OF_NAMES) for facts in around.facts)
+    return around.known and not around.mentions(_DYNAMIC) and not around.any_facts(_hides_names)
+
+
+def _guesses(facts: Facts) -> bool:
+    return facts.guesses
+
+
+def _hides_names(facts: Facts) -> bool:
+    """Is somebody handed a reader of names, or is what the file exports computed?"""
+    return facts.computes_exports or not facts.values.isdisjoint(READERS_OF_NAMES)
 
 
 def _lost(before: ast.ClassDef, bound: dict[str, ast.stmt]) -> list[ast.stmt]:
@@ -113,6 +120,8 @@ def _constant_defaults(function: Function) -> bool:
 
 def _written(name: str, around: Surroundings, removed: ast.stmt) -> bool:
     """Does the name stand anywhere but in the removed definition?"""
+    if name in around.outside:
+        return True
     for path, tree in around.where(name):
         for statement in tree.body:
             # By its line: earlier rules have taken the docstring and the hints out of `removed`.
@@ -173,7 +182,11 @@ def _plain_member(function: Function) -> bool:
 
 
 def _exported(name: str, around: Surroundings) -> bool:
-    """Named by any `__init__` or in any `__all__`: whoever uses the package may use it."""
+    """Named by any `__init__` or in any `__all__`, or one of whatever a star stands for: whoever uses the package may
+    use it, and somebody outside of it may do so anyway.
+    """
+    if name in around.outside or around.any_facts(_imports_a_star):
+        return True
     for path, tree in around.where(name):
         everything = path.endswith("__init__.py")
         for node in ast.walk(tree):
@@ -181,6 +194,10 @@ def _exported(name: str, around: Surroundings) -> bool:
             if (everything or listed) and name in {part for word in words(node) for part in _WORD.findall(word)}:
                 return True
     return False
+
+
+def _imports_a_star(facts: Facts) -> bool:
+    return any(name == "*" for _, name in facts.imported)
 
 
 def _is_enum(node: ast.ClassDef, tree: ast.Module) -> bool:

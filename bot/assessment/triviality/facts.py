@@ -13,8 +13,19 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from bot.assessment.trees import TEXTS, walk
+from bot.assessment.triviality.escapes import (
+    MAY_ESCAPE,
+    class_of_an_instance,
+    computes_exports,
+    dict_of_a_class,
+    frame_of_instances,
+    given_attributes,
+    harmless_for_a_class,
+)
 from bot.assessment.triviality.names import bound_here
-from bot.assessment.triviality.source import Function, parsed, written
+from bot.assessment.triviality.places import harmless_places, hints_of, is_union, names_in, passes_itself
+from bot.assessment.triviality.source import parsed, written
 
 # Words in a hint that change what a data class makes of a field.
 FIELD_KINDS = ("ClassVar", "InitVar", "KW_ONLY", "Annotated", "Final")
@@ -23,8 +34,8 @@ _BY_NAME = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 # Calling one of these under any name reaches names that are not written down.
 READERS_OF_NAMES = frozenset({"vars", "eval", "exec", "globals", "locals"})
 _FIELDS_READ = frozenset({"fields", "make_dataclass", "*"})
-# Two sides of a package of a hundred files, and their statements: from one commit to the next nearly all are the same.
-MOST_FILES = 256
+# Both sides of the largest diff that GitHub shows, 3,000 files; of many their statements are the same.
+MOST_FILES = 8192
 MOST_STATEMENTS = 8192
 
 K = TypeVar("K", bound=Hashable)
@@ -71,12 +82,21 @@ class Facts:
     dotted: set[str] = field(default_factory=set)
     # Names that stand for one of `FIELD_KINDS`.
     field_kinds: set[str] = field(default_factory=set)
+    # Words of what is given other attributes.
+    given: set[str] = field(default_factory=set)
+    # See `escapes`: classes of instances are handed on, what a class holds is read, exports are computed.
+    hands_on_classes: bool = False
+    reads_class_dicts: bool = False
+    computes_exports: bool = False
 
     def add(self, other: Facts) -> None:
         """Take in what another piece of the same file says."""
         self.bound.update(other.bound)
         self.guesses |= other.guesses
         self.reads_fields |= other.reads_fields
+        self.hands_on_classes |= other.hands_on_classes
+        self.reads_class_dicts |= other.reads_class_dicts
+        self.computes_exports |= other.computes_exports
         self.unions += other.unions
         self.classes += other.classes
         for mine, theirs in (
@@ -86,6 +106,7 @@ class Facts:
             (self.dotted, other.dotted),
             (self.modules, other.modules),
             (self.field_kinds, other.field_kinds),
+            (self.given, other.given),
         ):
             mine |= theirs
         self.imported |= other.imported
@@ -135,13 +156,18 @@ class _Reader:
         # Expressions that hand a class on to nobody, by identity.
         self._fine: set[int] = set()
         self._values: list[tuple[str, ast.expr]] = []
+        # Where the class of an instance stands, and where it is handed to nobody.
+        self._classes: list[ast.AST] = []
+        self._shown: set[int] = set()
 
     def read(self, tree: ast.stmt) -> Facts:
         facts = self.facts
-        for node in ast.walk(tree):
+        for node in walk(tree):
             self._words(node)
             facts.bound.update(bound_here(node))
             self._fine.update(id(child) for child in harmless_places(node))
+            if isinstance(node, MAY_ESCAPE):
+                self._escapes(node)
             for hint in hints_of(node):
                 self._fine.update(id(inner) for inner in ast.walk(hint))
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -158,14 +184,25 @@ class _Reader:
                 facts.classes.append(_class_facts(node))
                 if passes_itself(node):
                     facts.handed.add(node.name)
+        facts.hands_on_classes = not self._fine.union(self._shown).issuperset(map(id, self._classes))
         left = [(name, node) for name, node in self._values if id(node) not in self._fine]
         facts.handed.update(name for name, _ in left)
         facts.guesses |= not _BY_NAME.isdisjoint(facts.handed)
         facts.values.update(name for name, node in left if isinstance(node, ast.Name))
         return facts
 
+    def _escapes(self, node: ast.AST) -> None:
+        """What a program gets at without writing its name; asked of the kinds of nodes that may do so."""
+        facts = self.facts
+        if class_of_an_instance(node):
+            self._classes.append(node)
+        self._shown.update(id(child) for child in harmless_for_a_class(node))
+        facts.reads_class_dicts |= dict_of_a_class(node)
+        facts.computes_exports |= computes_exports(node)
+        facts.given |= given_attributes(node)
+
     def _words(self, node: ast.AST) -> None:
-        for name in node._fields:
+        for name in TEXTS[node.__class__]:
             value = getattr(node, name, None)
             for text in value if isinstance(value, list) else (value,):
                 if isinstance(text, bytes):
@@ -187,6 +224,7 @@ class _Reader:
             self.facts.guesses |= not (len(node.args) > 1 and isinstance(node.args[1], ast.Constant))
         elif any(isinstance(one, ast.Name) and one.id in _BY_NAME for one in node.args):
             self.facts.guesses = True
+        self.facts.reads_fields |= frame_of_instances(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _FIELDS_READ:
             self.facts.reads_fields |= "dataclass" in ast.unparse(node.func.value)
 
@@ -196,7 +234,7 @@ class _Reader:
             inside = list(ast.walk(node.value))
             self._fine.update(id(inner) for inner in inside)
             self.facts.unions.append((named, {inner.id for inner in inside if isinstance(inner, ast.Name)}))
-        if any(word in part for word in FIELD_KINDS for part in names_in(node.value)):
+        if any(word in part for part in names_in(node.value) for word in FIELD_KINDS):
             self.facts.field_kinds |= named
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -225,57 +263,3 @@ def _class_facts(node: ast.ClassDef) -> ClassFacts:
     hints = [one.annotation for one in node.body if isinstance(one, ast.AnnAssign)]
     hinted = {word for hint in hints for text in names_in(hint) for word in _WORD.findall(text)}
     return ClassFacts(node.name, tuple(bases), frozenset(hinted))
-
-
-def names_in(tree: ast.AST) -> set[str]:
-    """Identifiers and strings below a node."""
-    found = set()
-    for node in ast.walk(tree):
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, str):
-                found.add(value)
-    return found
-
-
-def harmless_places(node: ast.AST) -> list[ast.expr]:
-    """Expressions of this node where a class may stand without being handed to anybody."""
-    if isinstance(node, ast.Call):
-        asked = isinstance(node.func, ast.Name) and node.func.id in {"isinstance", "issubclass"} and len(node.args) == 2
-        return [node.func, *(_members(node.args[1]) if asked else [])]
-    if isinstance(node, ast.Compare):
-        return [node.left, *node.comparators]
-    if isinstance(node, ast.MatchClass):
-        return [node.cls]
-    if isinstance(node, ast.ExceptHandler) and node.type is not None:
-        return _members(node.type)
-    return [node.value] if isinstance(node, ast.Attribute) else []
-
-
-def _members(node: ast.expr) -> list[ast.expr]:
-    return [node, *node.elts] if isinstance(node, ast.Tuple) else [node]
-
-
-def hints_of(node: ast.AST) -> list[ast.expr]:
-    """The type hints that this very node carries."""
-    if isinstance(node, ast.arg | ast.AnnAssign):
-        return [node.annotation] if node.annotation is not None else []
-    return [node.returns] if isinstance(node, Function) and node.returns is not None else []
-
-
-def passes_itself(node: ast.ClassDef) -> bool:
-    """Does a method hand on its class as `cls`, or ask an object for its class?"""
-    inside = list(ast.walk(node))
-    fine = {id(child) for one in inside for child in harmless_places(one)}
-    return any(
-        (isinstance(one, ast.Name) and one.id in {"cls", "type", "__class__"} and id(one) not in fine)
-        or (isinstance(one, ast.Attribute) and one.attr == "__class__")
-        for one in inside
-    )
-
-
-def is_union(node: ast.expr) -> bool:
-    """`A | B | C` of plain names."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return all(isinstance(part, ast.Name) or is_union(part) for part in (node.left, node.right))
-    return False

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from itertools import pairwise
 
-from bot.assessment.triviality.facts import facts_of
+from bot.assessment.triviality.index import Index
 from bot.assessment.triviality.names import bound_here, module_bindings
 from bot.assessment.triviality.pair import Pair, Side, Surroundings
 from bot.assessment.triviality.rule import Rule, on_each_side
@@ -127,8 +127,7 @@ def _comes_unseen(statement: ast.Import | ast.ImportFrom, around: Surroundings) 
 
 
 def _reached_by_star(around: Surroundings) -> bool:
-    module = around.path.rpartition("/")[2].removesuffix(".py")
-    return around.facts is None or any((module, "*") in facts.imported for facts in around.facts or [])
+    return around.facts is None or any(name == "*" for _, name in around.index.asked_of.get(around.stem, ()))
 
 
 def _used(name: str, tree: ast.Module) -> bool:
@@ -149,23 +148,30 @@ def _used(name: str, tree: ast.Module) -> bool:
 
 def _reached_from_outside(around: Surroundings) -> set[str] | None:
     """Names that other files may read off this module. None when that cannot be told."""
-    module = around.path.rpartition("/")[2].removesuffix(".py")
+    module, index = around.stem, around.index
     # What a package's own file imports is there for users of the package.
-    if module == "__init__":
+    if module == "__init__" or around.facts is None or module in index.once("renamed", lambda: _renamed(index)):
         return None
-    found: set[str] = set()
-    for path, text in around.files:
-        if path == around.path:
-            continue
-        facts = facts_of(text)
-        if facts is None or module in facts.renamed:
-            return None
-        # The module itself as a value: whoever has it may ask it for any name.
-        if module in facts.handed and any(name == module for _, name in facts.imported):
-            return None
-        found.update(name for owner, name in (*facts.imported, *facts.asked) if owner == module)
-        found.update(*(path.split(".") for path in facts.dotted if f"{module}." in path))
+    # The module itself as a value: whoever has it may ask it for any name.
+    if index.once("handed", lambda: _handed(index)).get(module, set()) - {around.path}:
+        return None
+    told = (*index.asked_of.get(module, ()), *index.steps_of.get(module, ()))
+    found = {name for path, name in told if path != around.path}
     return None if "*" in found else found
+
+
+def _handed(index: Index) -> dict[str, set[str]]:
+    """What is imported and used as a value → the files that do."""
+    found: dict[str, set[str]] = {}
+    for path, _, facts in index.read:
+        for name in facts.handed & {name for _, name in facts.imported} if facts is not None else ():
+            found.setdefault(name, set()).add(path)
+    return found
+
+
+def _renamed(index: Index) -> set[str]:
+    """What any file imports under another name."""
+    return {name for facts in index.facts or () for name in facts.renamed}
 
 
 def _drop_type_checking(side: Side, pair: Pair) -> list[str]:

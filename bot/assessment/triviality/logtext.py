@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
+from bot.assessment.triviality.facts import Facts, facts_of
 from bot.assessment.triviality.names import module_bindings
-from bot.assessment.triviality.pair import Pair, Side
+from bot.assessment.triviality.pair import Pair, Side, Surroundings
 from bot.assessment.triviality.rule import Rule, on_each_side
 from bot.assessment.triviality.source import is_text
 
@@ -17,17 +18,18 @@ _TEXT_READERS = (
     *("getMessage", "record.msg", "record.message", "assertLogs", "caplog", "logging.Handler", "logging.Filter"),
     *("(Handler)", "(Filter)", "addFilter", ".format(record", "setLogRecordFactory", "setLoggerClass"),
 )
+_HANDLERS = ("Handler", "Filter", "Formatter", "LoggerAdapter")
 # A message is words. Text of this many characters and more is data, and printing it costs something.
 MOST_CHARACTERS = 2000
 
 
 def _blank_texts(side: Side, pair: Pair) -> list[str]:
-    if pair.mentions(_TEXT_READERS) or pair.around.mentions(_TEXT_READERS):
+    around = pair.around
+    if pair.mentions(_TEXT_READERS) or around.mentions(_TEXT_READERS) or around.any_facts(_looks_at_records):
         return []
     taken = []
-    replaced = _given_attributes(side.tree)
     for node in side.walk():
-        if isinstance(node, ast.Call) and _logs(node, side, replaced):
+        if isinstance(node, ast.Call) and _logs(node, side, around):
             blank = _blank(node.args[0], interpolated=len(node.args) > 1)
             if blank is not None:
                 taken.append(ast.dump(node.args[0]))
@@ -35,7 +37,16 @@ def _blank_texts(side: Side, pair: Pair) -> list[str]:
     return taken
 
 
-def _logs(call: ast.Call, side: Side, replaced: set[str]) -> bool:
+def _looks_at_records(facts: Facts) -> bool:
+    """A class that handles records, their words by name, or another method for every logger of the process."""
+    bases = [base for one in facts.classes for base in one.bases]
+    if any(base.endswith(_HANDLERS) and not base.endswith("RequestHandler") for base in bases):
+        return True
+    by_name = any(name == "msg" for _, name in facts.asked)
+    return by_name or "logging" in facts.values or not facts.given.isdisjoint(("logging", "Logger"))
+
+
+def _logs(call: ast.Call, side: Side, around: Surroundings) -> bool:
     """`logger.info(message, …)` of a logger of this module, where every argument is plainly written."""
     function = call.func
     return (
@@ -44,15 +55,19 @@ def _logs(call: ast.Call, side: Side, replaced: set[str]) -> bool:
         and isinstance(function.value, ast.Name)
         and bool(call.args)
         and not any(isinstance(argument, ast.Starred) for argument in call.args)
-        and not {function.value.id, "logging"} & replaced
         and _is_logger(function.value.id, side)
+        and not _replaced(function.value.id, side, around)
     )
 
 
-def _given_attributes(tree: ast.Module) -> set[str]:
-    """Names whose attributes the module sets: `logger.info = …` makes a logger of another kind."""
-    given = [one for one in ast.walk(tree) if isinstance(one, ast.Attribute) and not isinstance(one.ctx, ast.Load)]
-    return {ast.unparse(one.value).partition(".")[0] for one in given}
+def _replaced(name: str, side: Side, around: Surroundings) -> bool:
+    """May this logger have other methods? It is given some, or is in the hands of another function or module."""
+    facts = facts_of(side.text)
+    if facts is None or name in facts.given or name in facts.values:
+        return True
+    index = around.index
+    told = (*index.asked_of.get(around.stem, ()), *index.steps_of.get(around.stem, ()))
+    return any(other == name and path != around.path for path, other in told)
 
 
 def _is_logger(name: str, side: Side) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from posixpath import dirname
 
-from bot.assessment.triviality.facts import facts_of, harmless_places
+from bot.assessment.triviality.index import Index
 from bot.assessment.triviality.pair import Surroundings
+from bot.assessment.triviality.places import harmless_places
 from bot.assessment.triviality.scopes import Resolver
 from bot.assessment.triviality.source import parsed
 
@@ -16,10 +17,13 @@ _TABLES = frozenset({"modules", "getmodule"})
 
 def modules_as_values(around: Surroundings) -> bool:
     """True in doubt: only `module.name` with a written name is known to reach one name alone."""
-    modules = {path.rpartition("/")[2].removesuffix(".py") for path, _ in around.files}
-    modules.add(dirname(around.path).rpartition("/")[2])
-    for _, text in around.files:
-        facts = facts_of(text)
+    package = dirname(around.path).rpartition("/")[2]
+    return around.index.once(("modules as values", package), lambda: _as_values(around.index, package))
+
+
+def _as_values(index: Index, package: str) -> bool:
+    modules = {path.rpartition("/")[2].removesuffix(".py") for path, _ in index.files} | {package}
+    for _, text, facts in index.read:
         if facts is None or any(name in _TABLES for _, name in (*facts.asked, *facts.imported)):
             return True
         called = {here for name, here in facts.called if name in modules}

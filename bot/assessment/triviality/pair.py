@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
 from posixpath import dirname
 
 from bot.assessment.package import PackageView
 from bot.assessment.triviality.facts import READERS_OF_NAMES, Facts, facts_of
-from bot.assessment.triviality.source import dump, parsed, written
+from bot.assessment.triviality.index import Index, stands
+from bot.assessment.triviality.source import dump, written
 
 
 @dataclass(slots=True)
@@ -57,38 +56,43 @@ class Surroundings:
     """The package around the changed file, with that file in it. Unless `known`, nothing outside it may be assumed."""
 
     path: str
-    base: dict[str, bytes]
-    head: dict[str, bytes]
+    index: Index
     known: bool
+    # See `PackageView`.
+    outside: frozenset[str] = frozenset()
 
     @property
     def files(self) -> list[tuple[str, bytes]]:
         """Every file of both sides; a file that both sides share comes once."""
-        return [*self.base.items(), *((path, text) for path, text in self.head.items() if self.base.get(path) != text)]
+        return self.index.files
+
+    @property
+    def stem(self) -> str:
+        """What the changed module is called."""
+        return self.path.rpartition("/")[2].removesuffix(".py")
 
     def mentions(self, words: Iterable[str]) -> bool:
         """Does any of these stand anywhere in the package, in whatever role?"""
-        wanted = tuple(words)
-        return any(_stands(wanted, text) for _, text in self.files)
+        return self.index.mentions(tuple(words))
 
     def handed_to(self, modules: frozenset[str]) -> bool:
         """Does a file that imports one of these modules write the name of the changed module?"""
-        stem = self.path.rpartition("/")[2].removesuffix(".py")
-        name = dirname(self.path).rpartition("/")[2] if stem == "__init__" else stem
-        written = rf"\b{re.escape(name)}\b".encode()
-        return any(_loads(modules, text) and re.search(written, text) for _, text in self.files)
+        name = dirname(self.path).rpartition("/")[2] if self.stem == "__init__" else self.stem
+        written = re.compile(rf"\b{re.escape(name)}\b".encode())
+        return any(written.search(text) for text in self.index.loading(modules))
 
-    @cached_property
+    @property
     def facts(self) -> list[Facts] | None:
         """Of every file of both sides. None where one file does not parse: it may hold any reader."""
-        read = [facts_of(text) for _, text in self.files]
-        facts = [one for one in read if one is not None]
-        return facts if len(facts) == len(read) else None
+        return self.index.facts
 
-    def where(self, name: str) -> list[tuple[str, ast.Module]]:
+    def where(self, name: str) -> Iterator[tuple[str, ast.Module]]:
         """The trees, not to be changed, of the files that write this name in any role or as a word of a string."""
-        named = [(path, text) for path, text in self.files if (facts := facts_of(text)) and name in facts.words]
-        return [(path, tree) for path, text in named if (tree := parsed(text)) is not None]
+        return self.index.where(name)
+
+    def any_facts(self, question: Callable[[Facts], object]) -> bool:
+        """Is this true of any file? True in doubt, where one does not parse. Each question is asked once."""
+        return self.index.once(question, lambda: self.facts is None or any(question(facts) for facts in self.facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class Pair:
     def mentions(self, words: Iterable[str]) -> bool:
         """Does any of these words stand in the changed file, on either side?"""
         wanted = tuple(words)
-        if any(_stands(wanted, side.text) for side in self.sides):
+        if any(stands(wanted, side.text) for side in self.sides):
             return True
         # A name in a string of several pieces or with escapes is whole only in the tree.
         facts = [found for side in self.sides if (found := facts_of(side.text))]
@@ -116,40 +120,17 @@ class Pair:
         return any(not (found.words.isdisjoint(wanted) and found.values.isdisjoint(called)) for found in facts)
 
 
-@lru_cache(maxsize=16384)
-def _stands(words: tuple[str, ...], text: bytes) -> bool:
-    """Kept, because every file of a diff asks the same of the same package."""
-    # The plain search is many times faster than the pattern, and mostly it finds nothing.
-    if not text.isascii():
-        # The interpreter reads identifiers in this form.
-        text = unicodedata.normalize("NFKC", text.decode("utf-8", "replace")).encode()
-    return any(word.rstrip("(").encode() in text for word in words) and _any_of(words).search(text) is not None
+def surroundings(path: str, base: bytes, head: bytes, package: PackageView, index: Index) -> Surroundings:
+    """The view with this file in it. Known means whole: a tree that lacks the package's own `__init__.py` is a part.
 
-
-@lru_cache(maxsize=16384)
-def _loads(modules: frozenset[str], text: bytes) -> bool:
-    pattern = rf"^[ \t]*(?:import|from)[ \t]+(?:{'|'.join(sorted(modules))})\b".encode()
-    return re.search(pattern, text, re.MULTILINE) is not None
-
-
-@lru_cache(maxsize=32)
-def _any_of(words: tuple[str, ...]) -> re.Pattern[bytes]:
-    """Each word stands where no longer word begins: `dir(` is not in `makedir(`."""
-    return re.compile("|".join(_pattern(word) for word in words).encode())
-
-
-def _pattern(word: str) -> str:
-    start = r"\b" if word[0].isalnum() else ""
-    # Spaces may stand before the bracket.
-    return start + (re.escape(word[:-1]) + r"\s*\(" if word.endswith("(") else re.escape(word))
-
-
-def surroundings(path: str, base: bytes, head: bytes, package: PackageView) -> Surroundings:
-    """The view with this file in it. Known means whole: a tree that lacks the package's own `__init__.py` is a part."""
-    before, after = {**package.base, path: base}, {**package.head, path: head}
+    `index` is of the whole view.
+    """
     marker = f"{dirname(path)}/__init__.py"
-    known = path in package.base and path in package.head and marker in package.base and marker in package.head
-    return Surroundings(path, before if known else {path: base}, after if known else {path: head}, known)
+    if not (path in package.base and path in package.head and marker in package.base and marker in package.head):
+        return Surroundings(path, Index({path: base}, {path: head}), False)
+    if package.base[path] != base or package.head[path] != head:
+        index = Index({**package.base, path: base}, {**package.head, path: head})
+    return Surroundings(path, index, True, package.outside)
 
 
 def drop_written_alike(pair: Pair) -> None:

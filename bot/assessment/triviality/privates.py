@@ -43,8 +43,8 @@ def _only_here(side: Side, other: Side) -> list[tuple[str, ast.stmt]]:
 def _ours(name: str, side: Side, around: Surroundings) -> bool:
     """Is the name bound once, written in this side of this file alone, and a function of this name only ever called?"""
     word = re.compile(rf"\b{name}\b")
-    files = [(path, text) for path, text in around.files if re.search(word.pattern.encode(), text)]
-    if files != [(around.path, side.text)] or side.bound(name) != 1:
+    files = [(path, text) for path, text, facts in around.index.read if facts is None or name in facts.words]
+    if files != [(around.path, side.text)] or side.bound(name) != 1 or name in around.outside:
         return False
     if _told_by_frames(module_bindings(side.tree)[name], around):
         return False

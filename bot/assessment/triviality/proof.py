@@ -17,6 +17,7 @@ from bot.assessment.triviality.apart import apart
 from bot.assessment.triviality.deadcode import DEAD_CODE, may_hold_dead_code
 from bot.assessment.triviality.docstrings import DOCSTRINGS, IDLE_STATEMENTS
 from bot.assessment.triviality.imports import IMPORT_ORDER, TYPE_CHECKING_IMPORTS, UNUSED_IMPORTS, is_pure
+from bot.assessment.triviality.index import Index
 from bot.assessment.triviality.locals import LOCAL_NAMES
 from bot.assessment.triviality.logtext import LOG_TEXT
 from bot.assessment.triviality.pair import Pair, Side, align, drop_written_alike, surroundings
@@ -62,8 +63,11 @@ class Proof(msgspec.Struct, frozen=True):
     rules: tuple[str, ...] = ()
 
 
-def prove(change: FileChange, package: PackageView | None = None) -> Proof:
-    """Decide one file. Total: never raises on any bytes. Without `package` nothing outside the file is assumed."""
+def prove(change: FileChange, package: PackageView | None = None, index: Index | None = None) -> Proof:
+    """Decide one file. Total: never raises on any bytes. Without `package` nothing outside the file is assumed.
+
+    Whoever proves many files of one package gives the same `index` of it each time.
+    """
     if obstacle := _obstacle(change):
         return Proof(False, obstacle)
     base, head = change.base or b"", change.head or b""
@@ -72,7 +76,8 @@ def prove(change: FileChange, package: PackageView | None = None) -> Proof:
     if not change.path.endswith(".py"):
         return Proof(False, "neither Python nor TOML")
     try:
-        return _prove_python(change.path, base, head, package or NOTHING_KNOWN)
+        view = package or NOTHING_KNOWN
+        return _prove_python(change.path, base, head, view, index or Index(view.base, view.head))
     # Trees that parse may still be too deep for the rules.
     # ValueError: a number of more digits than the interpreter writes out.
     except (RecursionError, MemoryError, ValueError) as error:
@@ -101,14 +106,14 @@ def _obstacle(change: FileChange) -> str | None:
     return None
 
 
-def _prove_python(path: str, base: bytes, head: bytes, package: PackageView) -> Proof:
+def _prove_python(path: str, base: bytes, head: bytes, package: PackageView, index: Index) -> Proof:
     trees = []
     for side, data in (("base", base), ("head", head)):
         try:
             trees.append(parsed_or_raise(data))
         except UNPARSABLE as error:
             return Proof(False, f"the {side} does not parse: {type(error).__name__}")
-    around = surroundings(path, base, head, package or NOTHING_KNOWN)
+    around = surroundings(path, base, head, package, index)
     shared = Pair(Side(trees[0], base), Side(trees[1], head), around)
     if (
         shared.mentions(SOURCE_READERS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from bot.assessment.triviality.facts import FIELD_KINDS
+from bot.assessment.triviality.facts import FIELD_KINDS, Facts
 from bot.assessment.triviality.names import bound_by, module_bindings
 from bot.assessment.triviality.pair import Surroundings
 from bot.assessment.triviality.source import Definition, Function
@@ -135,14 +135,21 @@ def _genuine(name: str, found: ast.stmt | None) -> bool:
     return any(alias.name == name and alias.asname in (None, name) for alias in found.names)
 
 
+def _asks_instances(facts: Facts) -> bool:
+    """Are the fields of any instance asked for, or is its class handed on?"""
+    return facts.reads_fields or facts.hands_on_classes
+
+
 def special_hints(around: Surroundings) -> set[str] | None:
     """Words in a hint that change what a data class makes of a field, under every name the package gives them.
 
     None where a file does not parse.
     """
-    if around.facts is None:
-        return None
-    return set(FIELD_KINDS).union(*(facts.field_kinds for facts in around.facts))
+    return around.index.once("special hints", lambda: _special_hints(around.facts))
+
+
+def _special_hints(read: list[Facts] | None) -> set[str] | None:
+    return None if read is None else set(FIELD_KINDS).union(*(facts.field_kinds for facts in read))
 
 
 def handed_on(name: str, around: Surroundings) -> bool:
@@ -150,7 +157,7 @@ def handed_on(name: str, around: Surroundings) -> bool:
 
     Constructing, catching, comparing types, matching and `isinstance` hand nothing on, nor does a union of classes.
     """
-    if around.facts is None or any(facts.reads_fields for facts in around.facts):
+    if around.facts is None or around.any_facts(_asks_instances):
         return True
     classes = [one for facts in around.facts for one in facts.classes]
     names, waiting = set[str](), {name}

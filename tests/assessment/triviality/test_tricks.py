@@ -42,7 +42,7 @@ def trivial(base: str, head: str, others: dict[str, str], name: str = "shuffle.p
         for side in (base, head)
     ]
     change = FileChange(f"{ROOT}/{name}", "modified", None, base.encode(), head.encode())
-    return prove(change, PackageView(*sides)).trivial
+    return prove(change, PackageView(sides[0], sides[1])).trivial
 
 
 @pytest.mark.parametrize("case", cases("something.txt"), ids=lambda case: case.title)
