@@ -74,6 +74,8 @@ class Job:
     """The error of the last stage's workers, killed with exit code 137; empty: they lived."""
     pending: str = ""
     work: Work | None = None
+    printed: tuple[str, ...] = ()
+    """The lines of a job that is a single command."""
 
 
 class IrisDouble:
@@ -171,6 +173,14 @@ class IrisDouble:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({"status": "succeeded", "marin_prefix": "gs://marin"}))
 
+    def command_is(self, state: str, *printed: str, error: str = "") -> None:
+        """The last job, a single command, is in this state, such as RUNNING or FAILED, and printed these lines."""
+        job = self.last
+        job.state, job.printed, job.error = f"JOB_STATE_{state}", printed, error
+        job.started = job.started or round(self._now().timestamp() * 1000)
+        if state != "RUNNING":
+            job.finished = round(self._now().timestamp() * 1000)
+
     def vanish(self) -> None:
         """The controller forgets the last job, as after a restart without its database."""
         del self.jobs[self.last.id]
@@ -229,7 +239,9 @@ class IrisDouble:
         if self.stops_lost:
             self.stops_lost -= 1
             raise web.HTTPServiceUnavailable(text="no healthy upstream")
-        job = self.jobs[(await request.json())["jobId"]]
+        job = self.jobs.get((await request.json())["jobId"])
+        if job is None:
+            return web.json_response({"code": "not_found", "message": "Job not found"}, status=404)
         self.terminated.append(job.id)
         if not job.finished:
             job.state, job.error = "JOB_STATE_KILLED", "Terminated by user"
@@ -245,6 +257,7 @@ class IrisDouble:
             for job in self.jobs.values()
             if job.work is not None and source.startswith(f"{job.id}/")
         ]
+        entries += [{"data": line} for job in self.jobs.values() if source == f"{job.id}/" for line in job.printed]
         return web.json_response({"entries": entries})
 
     async def _profile_task(self, request: web.Request) -> web.Response:

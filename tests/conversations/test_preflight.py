@@ -196,3 +196,28 @@ async def test_a_check_that_never_comes_is_stuck(tmp_path: Path) -> None:
         await w.live_through(timedelta(hours=2))
         golden("preflight/no_check", w.canonical())
         assert w.iris.submissions == 0
+
+
+async def test_hostile_tests_find_no_secret_of_the_bot_to_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """All that the commit's tests can read is printed, and neither comment nor files nor logs of the bot have a canary
+    of the environment, of the state folder or of the mirror's credentials."""
+    for name in ("HF_TOKEN", "PERF_GATE_PRIVATE_KEY", "GOOGLE_APPLICATION_CREDENTIALS"):
+        monkeypatch.setenv(name, "canary-7c1d")
+    script = (
+        "env; cat /proc/*/environ /proc/*/cmdline; ls -laR / --ignore=usr --ignore=proc 2>/dev/null | tail -n 100; "
+        f"cat {tmp_path}/state/* {tmp_path}/state/*/* {tmp_path}/secret; "
+        "find / -xdev -type f -not -path '/usr/*' -not -path '/proc/*' -exec grep -l canary-7c1d {} +; "
+        "cat /var/run/secrets/* /root/.config/* /etc/hosts; exit 1"
+    )
+    async with world(tmp_path, config=commands(script)) as w:
+        (tmp_path / "secret").write_text("canary-7c1d")
+        said = await answered(w)
+        assert (await w.run()).state is RunState.halted
+        kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+        assert kept
+        written = b"".join(path.read_bytes() for path in kept)
+        # The script itself names the canary, and stands in the question, the comment and the state.
+        for text in (said, written.decode(errors="replace"), *capfd.readouterr()):
+            assert "canary-7c1d" not in text.replace("grep -l canary-7c1d", "")
