@@ -58,6 +58,7 @@ test: .venv/.complete .iris/.complete system-tests check
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed
 	@.venv/bin/python -m bench.engine
+	@.venv/bin/python -m bench.conversation
 	@.venv/bin/python -m bench.reliability
 	@.venv/bin/python -m bench.demos
 

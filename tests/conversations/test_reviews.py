@@ -41,7 +41,7 @@ async def test_a_review_commands_and_is_answered_in_words_since_it_takes_no_reac
         assert w.pull.head_sha[:10] in question
         await w.live_through(timedelta(minutes=1))
         await reviews(w, "rev", "go")
-        golden("reviews/go", w.reply())
+        golden("reviews/go", w.reply_without_marker())
         assert "watching the ferry" in w.canonical()
         await reviews(w, "rev", "@perf-gate gooo")
         assert "did you mean `go`?" in w.reply()
