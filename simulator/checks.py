@@ -59,7 +59,12 @@ class Checks:
         await self._tell("requested_action", run, by, extra, only=run.suite.app)
 
     async def rerequest(self, run: CheckRun, by: Account) -> None:
-        """Re-run, for one check: its suite is queued again, the run itself stays as it is until its App acts."""
+        """Re-run, for one check: its suite is queued again, the run itself stays as it is until its App acts.
+
+        Offered once all of the suite is done. Raises LookupError before.
+        """
+        if run.suite.status != "completed":
+            raise LookupError(f"check run {run.id} cannot be asked for again while its suite is {run.suite.status}")
         await self._tell("rerequested", run, by, only=run.suite.app)
         run.suite.reset = True
 

@@ -300,6 +300,8 @@ class RepositoryConfig(Strict):
     modules: Modules = Modules()
     permissions: Permissions = Permissions()
     preflight: Preflight = Preflight()
+    # Whether the head commit shows a check run `perf-gate` beside the comment.
+    checks: bool = True
 
     @model_validator(mode="after")
     def _ladder_has_gates(self) -> RepositoryConfig:

@@ -61,6 +61,17 @@ def misunderstood(problem: str) -> str:
     return f"😕 {problem[:1].upper()}{problem[1:]}{end} `@perf-gate help` shows what can be said."
 
 
+def pressed(actor: str, button: str, text: str) -> str:
+    """An answer to somebody who pressed a button, which unlike a comment is not there to be looked at."""
+    name = "Re-run" if button == "retry" else button.capitalize()
+    return f"{_quoted(actor)} pressed **{name}** on the check run. {text}"
+
+
+def button_of_before(state: str, head_sha: str) -> str:
+    now = f"is {state_read_aloud(state)}" if state in _READS_ALOUD else f"has ended: {state_read_aloud(state)}"
+    return f"That button is of before: the run for {short(head_sha)} {now}. Nothing was done."
+
+
 def unheard() -> str:
     return (
         "😕 I failed at this comment through a mistake of my own, so nothing of it was done; the operator's log has "

@@ -99,6 +99,7 @@ def _assessed(
         config=config.model_dump_json(),
         plan=plan_of(config),
         assessment=assessment,
+        checks=config.checks,
     )
 
 

@@ -31,7 +31,11 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
         return Outcome()
     marker = Marker(SENTINEL)
     try:
-        comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, body, pr.comment_id or None)
+        comment, comments = None, rooms.github.comments
+        if pr.comment_id and effect.attempt == 1:
+            comment = await comments.rewrite(repo_of(place), pr.comment_id, body)
+        if comment is None:
+            comment = await comments.upsert(repo_of(place), place.number, marker, body, pr.comment_id or None)
     except Fault as fault:
         if fault.retryable or context.clock.now() - effect.created_at < PATIENCE:
             raise

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from bot.effects.assess import assess
 from bot.effects.authorise import authorise
+from bot.effects.check import check
 from bot.effects.cleanup import cleanup
 from bot.effects.compare import compare, rejudge
 from bot.effects.context import Context, Rooms, heard_in
@@ -64,6 +65,7 @@ ROWS = (
     Row("help", "github-write", say_help, timedelta(minutes=2), 20),
     Row("ask", "github-write", ask, timedelta(minutes=2), 20),
     Row("publish", "github-write", publish, timedelta(minutes=2), 0),
+    Row("check", "github-write", check, timedelta(minutes=2), 0),
     Row("authorise", "others", authorise, timedelta(minutes=1), 10, _SOON),
     Row("assess", "git", assess, timedelta(minutes=20), 10),
     Row("prepare", "git", prepare, timedelta(minutes=20), 10),

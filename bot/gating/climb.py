@@ -43,6 +43,7 @@ def assessed(draft: Draft, event: Assessed) -> None:
         config_sha=event.config_sha,
         config=event.config,
         plan=event.plan,
+        checks=event.checks,
         assessment=assessment,
         proposed=run.requested or proposed,
         head_moved_to="",

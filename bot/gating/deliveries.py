@@ -1,13 +1,13 @@
 """GitHub's deliveries, read: which pull request hears of one, and as what. Pure; the body is verified and parsed JSON.
 
 Documents: https://docs.github.com/en/webhooks/webhook-events-and-payloads (issue_comment, pull_request,
-pull_request_review, pull_request_review_comment).
+pull_request_review, pull_request_review_comment, check_run).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,9 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
-from bot.gating.events import Closed, Edited, Event, HeadMoved, Mentioned, Reopened, Unheard
+from bot.gating.events import Button, Closed, Edited, Event, HeadMoved, Mentioned, Pressed, Reopened, Unheard
 from bot.gating.model import HeardIn, Place
 
+_CHECK_ACTIONS = frozenset({"requested_action", "rerequested"})
+# What the bot writes on its check runs: run, commit, and the number among that run's check runs.
+_EXTERNAL_ID = re.compile(r"perf-gate:((\d+)-(\d+)-\d+):([0-9a-f]{40,64}):\d+")
+_BUTTONS: Mapping[str, Button] = {"go": "go", "skip": "skip", "continue": "continue"}
 _PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
 # Where people speak, and the action by which something new is said there.
 _NEW = {"issue_comment": "created", "pull_request_review": "submitted", "pull_request_review_comment": "created"}
@@ -78,6 +82,15 @@ class _Pull(msgspec.Struct):
     merged: bool | None = False
 
 
+class _CheckRun(msgspec.Struct):
+    id: int
+    external_id: str | None = None
+
+
+class _RequestedAction(msgspec.Struct):
+    identifier: str = ""
+
+
 class _Envelope(msgspec.Struct):
     action: str = ""
     repository: _Repository | None = None
@@ -88,6 +101,9 @@ class _Envelope(msgspec.Struct):
     review: _Review | None = None
     before: str = ""
     changes: _Changes | None = None
+    check_run: _CheckRun | None = None
+    requested_action: _RequestedAction | None = None
+    sender: _User | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +142,12 @@ def worth_keeping(event: str, body: bytes, mention: str) -> bool:
             return _decode(body).action in _PULL_ACTIONS
         except msgspec.MsgspecError:
             return False
+    # Of every check run in the repository this App hears that it began and ended: told apart before it is parsed.
+    if event == "check_run" and any(f'"{action}"'.encode() in body for action in _CHECK_ACTIONS):
+        try:
+            return _decode(body).action in _CHECK_ACTIONS
+        except msgspec.MsgspecError:
+            return False
     return False
 
 
@@ -136,6 +158,8 @@ def route(event: str, body: bytes, mention: str, repositories: Collection[str]) 
         return ()
     if envelope.repository.full_name.lower() not in repositories:
         return ()
+    if event == "check_run":
+        return _pressed(envelope)
     heard = _spoken(event, envelope, mention) if event in _NEW else _pull(envelope)
     return () if heard is None else ((heard.place.key, heard),)
 
@@ -211,6 +235,21 @@ def hear(place: Place, comment_id: int, actor: str, body: str, mention: str) -> 
     if said is None or (bare and isinstance(said, Misunderstood)):
         return None
     return Mentioned(place, comment_id, actor, said, bare)
+
+
+def _pressed(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
+    """A button, or Re-run, of a check run that is ours: its external id says of which pull request, of a fork's too."""
+    check, sender, repository = envelope.check_run, envelope.sender, envelope.repository
+    if check is None or sender is None or sender.type != "User" or repository is None or envelope.installation is None:
+        return ()
+    ours = _EXTERNAL_ID.fullmatch(check.external_id or "")
+    identifier = envelope.requested_action.identifier if envelope.requested_action else ""
+    button: Button | None = "retry" if envelope.action == "rerequested" else _BUTTONS.get(identifier)
+    if ours is None or button is None or int(ours[2]) != repository.id or envelope.action not in _CHECK_ACTIONS:
+        return ()
+    key = f"{repository.id}/{int(ours[3])}"
+    at = (envelope.installation.id, repository.full_name)
+    return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button)),)
 
 
 def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | None:

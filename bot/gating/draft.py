@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from bot.conversation import replies
 from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
-from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, MaxGate, PullRequest, Run
+from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, MaxGate, Press, PullRequest, Run
 from bot.gating.states import RunState
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
-_WRITES = frozenset({"react", "reply", "help", "ask", "publish"})
+_WRITES = frozenset({"react", "reply", "help", "ask", "publish", "check"})
 # Effects whose outcome answers the comment that they carry.
 _ANSWERS_LATER = frozenset({"authorise", "rejudge", "help"})
 
@@ -155,12 +155,25 @@ class Draft:
 
     def publish(self) -> None:
         self.effect("publish", {}, coalesce="publish")
+        self.show_check()
+
+    def show_check(self) -> None:
+        """Make the check run say what is true now, where there is one or is to be one."""
+        run = self.pr.run
+        if self.pr.check is not None or (run is not None and run.plan and run.checks):
+            self.effect("check", {}, coalesce="check")
+
+    def press_of(self, comment_id: int) -> Press | None:
+        """The button that was pressed, where no comment spoke."""
+        return next((press for press in self.pr.presses if press.number == comment_id), None)
 
     # ---- what a comment is answered
 
     def reply(self, comment_id: int, text: str, *, done: bool = False) -> None:
         """Answer in words. `done`: what the comment asked for was done, or is said; else nothing of it was."""
         self.answered = True
+        if (press := self.press_of(comment_id)) is not None:
+            text = replies.pressed(press.actor, press.button, text)
         self.effect("reply", {"comment_id": comment_id, "text": text})
         self.react(comment_id, "+1" if done else "confused")
 
@@ -168,15 +181,18 @@ class Draft:
         """The command was carried out and needs no words: the canonical comment shows what became of it."""
         run = self.pr.run
         under_way = run is not None and not run.state.ended
-        if self.heard_in == "review":
+        if self.press_of(comment_id) is not None:
+            # What came of a button is seen where it was pressed.
+            self.answered = True
+        elif self.heard_in == "review":
             self.reply(comment_id, replies.heard_a_review(), done=True)
         else:
             self.answered = True
             self.react(comment_id, "rocket" if under_way else "+1")
 
     def react(self, comment_id: int, content: str) -> None:
-        """GitHub knows no reactions to a review; those are only answered."""
-        if comment_id and self.heard_in != "review":
+        """GitHub knows no reactions to a review, and a button takes none; those are only answered."""
+        if comment_id > 0 and self.heard_in != "review":
             self.effect("react", {"comment_id": comment_id, "content": content})
 
     # ---- timers and slots

@@ -7,16 +7,19 @@ current, so late and doubled outcomes do no harm.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 import msgspec
 
 from bot.assessment.model import Assessment
 from bot.conversation.commands import Command, Exclude, Include, Reanalyse, Said
-from bot.gating.model import Attempt, Baseline, FailedCommand, GatePlan, HeardIn, Place
+from bot.gating.model import Attempt, Baseline, Check, FailedCommand, GatePlan, HeardIn, Place
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
 from bot.watching.look import Look
 from bot.watching.queue import Queue
+
+Button = Literal["go", "skip", "continue", "retry"]
 
 
 class Mentioned(msgspec.Struct, frozen=True, tag=True):
@@ -117,6 +120,7 @@ class Assessed(msgspec.Struct, frozen=True, tag=True):
     config: str
     plan: tuple[GatePlan, ...]
     assessment: Assessment
+    checks: bool = True
 
 
 class CannotAssess(msgspec.Struct, frozen=True, tag=True):
@@ -140,6 +144,24 @@ class Published(msgspec.Struct, frozen=True, tag=True):
 
     comment_id: int
     digest: str
+
+
+class Checked(msgspec.Struct, frozen=True, tag=True):
+    """The check run shows what was rendered."""
+
+    check: Check
+
+
+class Pressed(msgspec.Struct, frozen=True, tag=True):
+    """A person pressed a button of a check run of ours, or GitHub's own Re-run (`retry`)."""
+
+    installation_id: int
+    full_name: str
+    run_id: str
+    head_sha: str
+    check_id: int
+    actor: str
+    button: Button
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True):
@@ -308,6 +330,8 @@ Event = (
     | CannotAssess
     | Asked
     | Published
+    | Checked
+    | Pressed
     | Prepared
     | Refused
     | PreflightPassed

@@ -195,8 +195,8 @@ class Run(msgspec.Struct, frozen=True):
 
     `plan` is the chosen ladder, built from `config`: the repository's configuration as JSON, read from the default
     branch at `config_sha`. `proposed` is the assessment's max_gate, `requested` the one named in the first mention (for
-    `requested_reason`), `max_gate` what was let stand; `override` says who changed it and why. `reason` is the public
-    sentence of an end that needs one.
+    `requested_reason`), `max_gate` what was let stand; `override` says who changed it and why. `checks`: its
+    repository wants a check run. `reason` is the public sentence of an end that needs one.
     """
 
     id: str
@@ -228,6 +228,7 @@ class Run(msgspec.Struct, frozen=True):
     stop_requested_by: str = ""
     head_moved_to: str = ""
     reason: str = ""
+    checks: bool = True
 
     @property
     def gate(self) -> GateRun | None:
@@ -266,6 +267,31 @@ class EarlierRun(msgspec.Struct, frozen=True):
     ended_at: datetime
 
 
+class Check(msgspec.Struct, frozen=True):
+    """The check run that was last written: of which run, its number among that run's, and what it says.
+
+    `completed`: it never runs again, so what runs next gets a run of its own. `is_open`: it waits or offers buttons,
+    and is settled when its run is no longer the current one.
+    """
+
+    id: int
+    run_id: str
+    head_sha: str
+    number: int = 1
+    digest: str = ""
+    completed: bool = False
+    is_open: bool = False
+
+
+class Press(msgspec.Struct, frozen=True):
+    """A button of the check run that somebody pressed. `number` is negative, where a comment's id is positive."""
+
+    number: int
+    actor: str
+    button: str
+    run_id: str
+
+
 class PullRequest(msgspec.Struct, frozen=True):
     """The aggregate and unit of serialisation. `place` is None until the first delivery names it.
 
@@ -273,7 +299,8 @@ class PullRequest(msgspec.Struct, frozen=True):
     `heard_elsewhere` those of reviews and of comments on the diff, as "review:ID" and "thread:ID". `edits_answered`
     name the same way whose author was told that edits are not run.
     `head_before` is the head that `head_sha` replaced, as its delivery said. `comment_id` and `comment_digest` are the
-    canonical comment and what was last written there; `sequence` numbers effects so that their ids are unique for all
+    canonical comment and what was last written there, `check` is the check run; `presses` are the buttons that were
+    last pressed; `sequence` numbers effects so that their ids are unique for all
     time.
     """
 
@@ -290,3 +317,5 @@ class PullRequest(msgspec.Struct, frozen=True):
     edits_answered: tuple[str, ...] = ()
     revision: int = 0
     sequence: int = 0
+    check: Check | None = None
+    presses: tuple[Press, ...] = ()

@@ -87,7 +87,9 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
             payload["said_at"] = event.said_at.isoformat()
         draft.effect("authorise", payload, due=draft.now + QUESTION_ON_ITS_WAY)
         return
-    if _came_before_the_question(run, event):
+    press = draft.press_of(event.comment_id)
+    of_before = _came_before_the_question(run, event) if press is None else press.run_id != run.id
+    if of_before:
         draft.reply(event.comment_id, replies.asked_anew(run.head_sha))
         return
     if run.head_sha != event.head_sha:

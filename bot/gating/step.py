@@ -9,7 +9,7 @@ import msgspec
 from bot.conversation import replies
 from bot.conversation.commands import Help, Misunderstood, Status
 from bot.engine.port import Transition
-from bot.gating import babysitting, climb, orders, rejudging
+from bot.gating import babysitting, climb, orders, pressing, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -19,6 +19,7 @@ from bot.gating.events import (
     BaselineMissing,
     CannotAssess,
     CheckDue,
+    Checked,
     Closed,
     Collected,
     CommentLost,
@@ -35,6 +36,7 @@ from bot.gating.events import (
     PreflightGoesOn,
     PreflightPassed,
     Prepared,
+    Pressed,
     Published,
     QueueSeen,
     Refused,
@@ -92,6 +94,10 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
         draft.reply(event.comment_id, replies.denied(event.needed))
     elif isinstance(event, Published):
         draft.set(comment_id=event.comment_id, comment_digest=event.digest, revision=pr.revision + 1)
+    elif isinstance(event, Checked):
+        draft.set(check=event.check)
+    elif isinstance(event, Pressed):
+        pressing.pressed(draft, event)
     elif isinstance(event, Rejudged):
         rejudging.rejudged(draft, event)
     elif isinstance(event, EffectFailed):

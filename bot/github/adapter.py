@@ -12,6 +12,7 @@ import aiohttp
 
 from bot.github.actions import Actions
 from bot.github.auth import READ_CONTENTS, AppKey, Tokens
+from bot.github.checks import Checks
 from bot.github.client import Client
 from bot.github.comments import Comments
 from bot.github.commit_checks import CommitChecks
@@ -39,6 +40,7 @@ class GitHub:
         self._known_app: AppInfo | None = None
         self.comments = Comments(client, self.app)
         self.threads = Threads(client, self.app)
+        self.checks = Checks(client, self.app)
         self.pulls = Pulls(client)
         self.contents = Contents(client)
         self.permissions = Permissions(client, clock)

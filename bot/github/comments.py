@@ -76,6 +76,13 @@ class Comments:
             return posted
         return await self._edit(repo, oldest.id, body) or await self.upsert(repo, pull, marker, body, None)
 
+    async def rewrite(self, repo: RepoRef, comment_id: int, body: str) -> Comment | None:
+        """Make a comment that this App wrote say `body`, without a look at it first; None where it is gone.
+
+        For a first attempt: one that follows another looks (`upsert`), since that one may have done it.
+        """
+        return await self._edit(repo, comment_id, body)
+
     async def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> bool:
         """Put a reaction on a comment; a second time changes nothing. False where the comment is gone."""
         answer = await self._client.write(

@@ -27,7 +27,15 @@ class Deliveries:
                 if body.delivered_at < start:
                     return found
                 found.append(
-                    HookDelivery(body.id, body.guid, body.delivered_at, body.redelivery, body.event, body.status_code)
+                    HookDelivery(
+                        body.id,
+                        body.guid,
+                        body.delivered_at,
+                        body.redelivery,
+                        body.event,
+                        body.status_code,
+                        body.action or "",
+                    )
                 )
         return found
 

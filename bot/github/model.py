@@ -120,6 +120,7 @@ class HookDelivery:
     redelivery: bool
     event: str
     status_code: int
+    action: str = ""
 
     @property
     def succeeded(self) -> bool:

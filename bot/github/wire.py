@@ -129,6 +129,16 @@ class ArtifactList(msgspec.Struct, frozen=True):
     artifacts: list[ArtifactBody]
 
 
+class CheckRunBody(msgspec.Struct, frozen=True):
+    id: int
+    external_id: str | None = None
+    app: AppReference | None = None
+
+
+class CheckRunList(msgspec.Struct, frozen=True):
+    check_runs: list[CheckRunBody]
+
+
 class DeliveryBody(msgspec.Struct, frozen=True):
     id: int
     guid: str
@@ -136,3 +146,4 @@ class DeliveryBody(msgspec.Struct, frozen=True):
     redelivery: bool
     event: str
     status_code: int
+    action: str | None = None

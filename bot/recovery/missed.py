@@ -14,6 +14,8 @@ from bot.github.model import HookDelivery
 KEPT = timedelta(days=3)
 # What changes a run; of all else not even a lost delivery matters.
 WANTED = frozenset({"issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment"})
+# Of check runs only what people press: of each one in the repository it is told that it began and ended.
+WANTED_ACTIONS = frozenset({("check_run", "requested_action"), ("check_run", "rerequested")})
 # A delivery that fails so often fails for a reason of its own: the bot answers 503, or the address is wrong.
 MOST_ATTEMPTS = 8
 # One round must not fill the write limit that comments live by.
@@ -38,7 +40,8 @@ def missed(log: Sequence[HookDelivery], unheard: Collection[str], now: datetime)
     """
     attempts: dict[str, list[HookDelivery]] = {}
     for one in log:
-        if one.event in WANTED and one.guid in unheard:
+        wanted = one.event in WANTED or (one.event, one.action) in WANTED_ACTIONS
+        if wanted and one.guid in unheard:
             attempts.setdefault(one.guid, []).append(one)
     again, given_up = [], 0
     for tries in attempts.values():

@@ -38,6 +38,8 @@ SAID: Final[dict[str, list[str]]] = {
     ],
     "heard_a_review": [replies.heard_a_review()],
     "edits_do_not_count": [replies.edits_do_not_count()],
+    "pressed": [replies.pressed("rev", "go", "Nothing was done."), replies.pressed(HOSTILE, "retry", "No.")],
+    "button_of_before": [replies.button_of_before("ferrying", SHOWN), replies.button_of_before("waived", SHOWN)],
     "misunderstood": [
         misunderstood("@perf-gate gooo"),
         misunderstood("@perf-gate max_gate=7"),

@@ -28,7 +28,7 @@ from bot.app import App, open_app
 from bot.config.settings import Settings
 from bot.gating.model import Run
 from simulator import Simulator
-from simulator.state import Comment, Pull, Repository, WorkflowRun
+from simulator.state import CheckRun, Comment, Pull, Repository, WorkflowRun
 from tests.conversations.iris_double import IrisDouble
 from tests.conversations.reports import STAGES, perf_report, zipped
 from tests.engine.clock import ManualClock
@@ -187,6 +187,27 @@ class World:
         assert marker.startswith("<!-- perf-gate:reply "), marker
         return text
 
+    def checks(self) -> list[CheckRun]:
+        """The bot's check runs on all commits, oldest first."""
+        return self.sim.check_runs(self.repository)
+
+    def check(self) -> str:
+        """The last check run, readable."""
+        run = self.checks()[-1]
+        details = (run.details_url or "").rpartition("#")[2].partition("-")[0]
+        lines = [
+            f"{run.name}: {run.status}" + (f", {run.conclusion}" if run.conclusion else ""),
+            f"on: {run.suite.head_sha[:10]}, details: {details}",
+            f"title: {run.title}",
+            *(f"button: {a['label']} ({a['description']})" for a in run.actions),
+        ]
+        return self.readable("\n".join([*lines, "", run.summary or ""]))
+
+    async def presses(self, login: str, button: str) -> None:
+        """A person presses a button of the last check run."""
+        await self.sim.press(self.checks()[-1], button, by=login)
+        await self.settle()
+
     def reactions(self, comment: Comment) -> list[str]:
         return [reaction.content for reaction in comment.reactions]
 
@@ -291,7 +312,7 @@ async def world(
             try:
                 yield scene
                 scene.assert_nothing_unseen()
-                assert sim.world.violations == []
+                assert sim.world.violations == [], sim.world.violations
                 assert (await bot.engine.overview()).dead == 0
             finally:
                 await door.close()

@@ -39,6 +39,7 @@ from bot.gating.events import (
     BaselineFound,
     BaselineMissing,
     CannotAssess,
+    Checked,
     Closed,
     Collected,
     CommentLost,
@@ -53,6 +54,7 @@ from bot.gating.events import (
     PreflightGoesOn,
     PreflightPassed,
     Prepared,
+    Pressed,
     Published,
     QueueSeen,
     Refused,
@@ -63,7 +65,7 @@ from bot.gating.events import (
     Watched,
 )
 from bot.gating.machine import GateMachine
-from bot.gating.model import Attempt, FailedCommand, GateRun, Run
+from bot.gating.model import Attempt, Check, FailedCommand, GateRun, Run
 from bot.gating.step import step
 from bot.verdict.model import VerdictName
 from bot.watching.look import Look, Shards, Step, Threads
@@ -86,7 +88,7 @@ LOOKS = (
     Look("running", START, coordinators=1, threads=Threads("/bot/c", 9, 2, 2, False, True)),
 )
 # What an ended run may still ask for: reading, speaking, cleaning and judging again.
-HARMLESS = {"publish", "cleanup", "reply", "help", "react", "authorise", "rejudge"}
+HARMLESS = {"publish", "check", "cleanup", "reply", "help", "react", "authorise", "rejudge"}
 # Tried until they are done, so they never end in a failure (see the registry).
 ENDLESS = {"publish", "submit", "watch", "queue", "stop_ferry"}
 
@@ -139,6 +141,9 @@ class World(RuleBasedStateMachine):
         self._check_the_end(event, before.run, transition.effects)
         self.open = [one for one in self.open if one.scope not in transition.revoke or self._claimed(one)]
         for effect in transition.effects:
+            # The check run is written by a rule of its own: it goes with the comment, and nothing waits for it.
+            if effect.kind == "check":
+                continue
             if not (effect.coalesce and any(one.coalesce == effect.coalesce for one in self.open)):
                 self.open.append(effect)
         for timer in transition.timers:
@@ -190,6 +195,17 @@ class World(RuleBasedStateMachine):
     def reopen(self) -> None:
         self.is_open = True
         self.tell(Reopened(PLACE))
+
+    @rule()
+    def the_check_run_is_written(self) -> None:
+        run = self.pr.run
+        if run is not None and run.head_sha:
+            self.tell(Checked(Check(1, run.id, run.head_sha, digest=str(self.now))))
+
+    @rule(button=st.sampled_from(["go", "skip", "continue", "retry"]), actor=st.sampled_from(["rev", "ada"]))
+    def somebody_presses_a_button(self, button: Any, actor: str) -> None:
+        run_id = self.pr.run.id if self.pr.run is not None else "42-5199-1"
+        self.tell(Pressed(7, PLACE.full_name, run_id, self.head, 1, actor, button))
 
     @rule(gone=st.booleans())
     def comment_is_lost(self, gone: bool) -> None:

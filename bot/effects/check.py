@@ -1,0 +1,92 @@
+"""The check run, level-triggered like the comment: render what is true now, and write it where it differs."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.comment.check import NAME, Shown, check_run, superseded
+from bot.effects.context import Context, Rooms, place_of, repo_of
+from bot.engine.port import Effect, Outcome
+from bot.faults import Fault
+from bot.gating.events import Checked, Event
+from bot.gating.model import Check, PullRequest
+from bot.github.checks import Button, CheckRun
+
+_log = logging.getLogger(__name__)
+
+
+async def check(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    pr = await context.read()
+    shown, known = check_run(pr, context.clock.now()), pr.check
+    try:
+        if known is not None and known.is_open and not _is_of(known, shown):
+            done = superseded(shown, known.run_id, known.head_sha)
+            await _write(rooms, pr, done, known.number, known.id)
+            known = _written(known.id, done, known.number)
+        elif known is not None and _is_of(known, shown) and shown is not None and shown.digest == known.digest:
+            return Outcome()
+        if shown is not None:
+            known = await _show(rooms, pr, shown, known)
+    except Fault as fault:
+        if fault.retryable:
+            raise
+        # The App may not write checks (yet), or was uninstalled. The comment says it all; the next news tries again.
+        _log.error("the check run is given up", extra={"effect": effect.id, "why": str(fault)})
+        return Outcome()
+    return Outcome(Checked(known)) if known is not None else Outcome()
+
+
+async def _show(rooms: Rooms, pr: PullRequest, shown: Shown, known: Check | None) -> Check:
+    number = 1
+    if known is not None and _is_of(known, shown):
+        # A completed check run never runs again: what runs next is shown by another of the same name.
+        number = known.number + (known.completed and shown.status != "completed")
+        if number == known.number and await _write(rooms, pr, shown, number, known.id):
+            return _written(known.id, shown, number)
+    repo = repo_of(place_of(pr))
+    found = await rooms.github.checks.find(repo, shown.head_sha, NAME, _external_id(shown, number))
+    if found is not None and await _write(rooms, pr, shown, number, found):
+        return _written(found, shown, number)
+    made = await rooms.github.checks.create(repo, shown.head_sha, _as_sent(rooms, pr, shown, number))
+    return _written(made, shown, number)
+
+
+async def _write(rooms: Rooms, pr: PullRequest, shown: Shown, number: int, check_id: int) -> bool:
+    return await rooms.github.checks.update(repo_of(place_of(pr)), check_id, _as_sent(rooms, pr, shown, number))
+
+
+def _as_sent(rooms: Rooms, pr: PullRequest, shown: Shown, number: int) -> CheckRun:
+    place = place_of(pr)
+    page = f"{rooms.settings.github_url}/{place.full_name}/pull/{place.number}"
+    return CheckRun(
+        name=NAME,
+        external_id=_external_id(shown, number),
+        details_url=f"{page}#issuecomment-{pr.comment_id}" if pr.comment_id else page,
+        status=shown.status,
+        conclusion=shown.conclusion,
+        title=rooms.public(shown.title),
+        summary=rooms.public(shown.summary),
+        buttons=tuple(Button(offer.label, offer.description, offer.identifier) for offer in shown.offers),
+    )
+
+
+def _external_id(shown: Shown, number: int) -> str:
+    """Found again by it after a crash; a pressed button comes back with it, from forks too."""
+    return f"perf-gate:{shown.run_id}:{shown.head_sha}:{number}"
+
+
+def _written(check_id: int, shown: Shown, number: int) -> Check:
+    completed = shown.status == "completed"
+    return Check(
+        id=check_id,
+        run_id=shown.run_id,
+        head_sha=shown.head_sha,
+        number=number,
+        digest=shown.digest,
+        completed=completed,
+        is_open=not completed or bool(shown.offers),
+    )
+
+
+def _is_of(known: Check, shown: Shown | None) -> bool:
+    return shown is not None and (known.run_id, known.head_sha) == (shown.run_id, shown.head_sha)

@@ -1,0 +1,116 @@
+"""Check runs of this App: found by their external id, made, and changed.
+
+Source: https://docs.github.com/en/rest/checks/runs. Only Apps may write them, each its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bot.github.client import Client
+from bot.github.model import AppInfo
+from bot.github.names import RepoRef
+from bot.github.wire import CheckRunBody, CheckRunList
+
+Status = Literal["queued", "in_progress", "completed"]
+Conclusion = Literal["success", "neutral", "failure", "skipped", "cancelled", "action_required"]
+
+_ABSENT = frozenset({404})
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """At most 20 characters of label and identifier, 40 of description. Shown once the check run has completed."""
+
+    label: str
+    description: str
+    identifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """What a check run is to show; `conclusion` where, and only where, it is completed."""
+
+    name: str
+    external_id: str
+    details_url: str
+    status: Status
+    title: str
+    summary: str
+    conclusion: Conclusion | None = None
+    buttons: tuple[Button, ...] = ()
+
+
+class Checks:
+    def __init__(self, client: Client, app: Callable[[], Awaitable[AppInfo]]) -> None:
+        self._client = client
+        self._app = app
+
+    async def find(self, repo: RepoRef, head_sha: str, name: str, external_id: str) -> int | None:
+        """The id of our check run of that name and external id on that commit, the oldest of several."""
+        app = await self._app()
+        found: list[int] = []
+        pages = self._client.pages(
+            repo.installation_id,
+            "/repos/{owner}/{repo}/commits/{ref}/check-runs{?check_name,filter,app_id,per_page}",
+            "look for the check run",
+            owner=repo.owner,
+            repo=repo.name,
+            ref=head_sha,
+            check_name=name,
+            filter="all",
+            app_id=app.id,
+            per_page=100,
+        )
+        async for page in pages:
+            for body in page.read(CheckRunList).check_runs:
+                if body.external_id == external_id and body.app is not None and body.app.id == app.id:
+                    found.append(body.id)
+        return min(found, default=None)
+
+    async def create(self, repo: RepoRef, head_sha: str, shown: CheckRun) -> int:
+        """Make it on that commit, of a fork too; its id. A retryable Fault leaves open whether it was made."""
+        answer = await self._client.write(
+            repo.installation_id,
+            "POST",
+            "/repos/{owner}/{repo}/check-runs",
+            "show a check run",
+            body={"head_sha": head_sha, **_body(shown)},
+            owner=repo.owner,
+            repo=repo.name,
+        )
+        return answer.read(CheckRunBody).id
+
+    async def update(self, repo: RepoRef, check_id: int, shown: CheckRun) -> bool:
+        """Make it show this. False where there is no such check run. One that has completed never runs again."""
+        answer = await self._client.write(
+            repo.installation_id,
+            "PATCH",
+            "/repos/{owner}/{repo}/check-runs/{check_run_id}",
+            "change the check run",
+            body=_body(shown),
+            accepts=_ABSENT,
+            owner=repo.owner,
+            repo=repo.name,
+            check_run_id=check_id,
+        )
+        return answer.status != 404
+
+
+def _body(shown: CheckRun) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "name": shown.name,
+        "external_id": shown.external_id,
+        "details_url": shown.details_url,
+        "status": shown.status,
+        "output": {"title": shown.title, "summary": shown.summary},
+        "actions": [
+            {"label": button.label, "description": button.description, "identifier": button.identifier}
+            for button in shown.buttons
+        ],
+    }
+    if shown.conclusion is not None:
+        body["conclusion"] = shown.conclusion
+    return body
