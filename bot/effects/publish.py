@@ -35,7 +35,8 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
         if pr.comment_id and effect.attempt == 1:
             comment = await comments.rewrite(repo_of(place), pr.comment_id, body)
         if comment is None:
-            comment = await comments.upsert(repo_of(place), place.number, marker, body, pr.comment_id or None)
+            known, first = pr.comment_id or None, effect.attempt == 1
+            comment = await comments.upsert(repo_of(place), place.number, marker, body, known, first=first)
     except Fault as fault:
         if fault.retryable or context.clock.now() - effect.created_at < PATIENCE:
             raise

@@ -43,7 +43,9 @@ async def _say(rooms: Rooms, place: Place, effect: Effect, text: str) -> None:
         found = Marker(marker, opens=False)
         if await rooms.github.threads.answer(repo, place.number, int(payload["comment_id"]), found, body):
             return
-    await rooms.github.comments.upsert(repo, place.number, Marker(marker, opens=False), body, None)
+    await rooms.github.comments.upsert(
+        repo, place.number, Marker(marker, opens=False), body, None, first=effect.attempt == 1
+    )
 
 
 async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -54,7 +56,8 @@ async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     place = place_of(pr)
     asked = question(pr)
     marker = Marker(asked.marker, opens=False)
-    known = run.question_id or None
-    comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, rooms.public(asked.body), known)
+    known, first = run.question_id or None, effect.attempt == 1
+    body = rooms.public(asked.body)
+    comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, body, known, first=first)
     rooms.rundirs.put(run.id, "question.md", asked.body)
     return Outcome(Asked(run.id, comment.id, comment.created_at))

@@ -54,11 +54,14 @@ class Comments:
         )
         return None if answer is None else _comment(answer.read(CommentBody), app)
 
-    async def upsert(self, repo: RepoRef, pull: int, marker: Marker, body: str, known_id: int | None) -> Comment:
+    async def upsert(
+        self, repo: RepoRef, pull: int, marker: Marker, body: str, known_id: int | None, *, first: bool = False
+    ) -> Comment:
         """Make the one comment of ours that carries `marker` say `body`, and return it. Writes nothing where it does.
 
         Safe to repeat after any failure: what an unanswered attempt posted is found by marker and authorship. Where
-        there are several, the oldest stays and the others are deleted. ValueError when `body` lacks its marker.
+        there are several, the oldest stays and the others are deleted. `first`: nobody has tried to post it before, so
+        no listing can lag behind such a try. ValueError when `body` lacks its marker.
         """
         if not marker.marks(body):
             raise ValueError(f"the body does not carry its marker {marker.text!r}, and could never be found again")
@@ -70,6 +73,8 @@ class Comments:
             if edited is not None:
                 return edited
         posted = await self._post(repo, pull, body)
+        if first:
+            return posted
         # What an earlier attempt posted may have been missing from the listing a moment ago: look once more.
         oldest = await self._settle(repo, pull, marker, posted)
         if oldest is None or oldest.id == posted.id:
