@@ -14,7 +14,7 @@ import msgspec
 from bot.assessment.definitions import Defined, definitions
 from bot.assessment.model import FileChange
 from bot.assessment.package import PackageView
-from bot.assessment.triviality.source import UNPARSABLE, parsed
+from bot.assessment.triviality.source import UNPARSABLE, parsed, unreadable
 
 Side = dict[str, dict[str, Defined]]
 
@@ -60,7 +60,7 @@ def read_sides(changes: Sequence[FileChange], package: PackageView | None) -> tu
             try:
                 side[change.path] = definitions(change.path, source) if source is not None else {}
             except UNPARSABLE as error:
-                broken[change.path] = f"the {name} does not parse: {type(error).__name__}"
+                broken[change.path] = unreadable(name, error)
     touched = {name for change in changes for name in (change.path, change.old_path) if name}
     for side, sources in zip(sides, (package.base, package.head) if package else ({}, {}), strict=True):
         for path, source in sources.items():

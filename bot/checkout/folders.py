@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from pathlib import Path
 
 from bot.assessment.model import FileChange
 from bot.checkout.paths import MAX_FILE, printable
 
+_IDENTIFIER = re.compile(rb"\w+")
 PIECE = 2**20  # bytes compared at a time
 
 
@@ -52,6 +54,21 @@ def read_folder(root: Path, below: str, wanted: Callable[[str], bool], max_bytes
     except OSError as error:
         raise UnreadableFolder(f"{os.fsdecode(error.filename or b'')}: {error.strerror}") from None
     return found
+
+
+def words_written(
+    root: Path, words: Set[str], wanted: Callable[[str], bool], max_bytes: int = MAX_FILE
+) -> frozenset[str]:
+    """Which of these identifiers stand as whole words in the wanted files of a tree. Raises UnreadableFolder."""
+    left = {word.encode() for word in words}
+    found: set[bytes] = set()
+    try:
+        for path, entry in _walk(os.fsencode(root)) if left else ():
+            if wanted(printable(path)) and _is_regular(entry) and (text := _read(entry, max_bytes)) is not None:
+                found |= left.intersection(_IDENTIFIER.findall(text))
+    except OSError as error:
+        raise UnreadableFolder(f"{os.fsdecode(error.filename or b'')}: {error.strerror}") from None
+    return frozenset(word.decode() for word in found)
 
 
 def _walk(root: bytes) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:

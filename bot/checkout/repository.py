@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -123,6 +123,24 @@ class Repository:
                 blobs[printable(name)] = blob
         contents = await self.blobs(set(blobs.values()), max_bytes)
         return {path: contents[blob] for path, blob in blobs.items() if blob in contents}
+
+    async def words_written(self, sha: str, words: Set[str], wanted: Callable[[str], bool]) -> frozenset[str]:
+        """Which of these identifiers stand as whole words in the wanted text files of a commit."""
+        if not words:
+            return frozenset()
+        arguments = ("grep", "-I", "-w", "-F", "-o", "-z", "--no-color", "--full-name", "-f", "-", checked(sha))
+        listed = "".join(f"{word}\n" for word in sorted(words)).encode()
+        finished = await call(self.git_dir, *arguments, stdin=listed)
+        if finished.code == 1 and not finished.output:
+            return frozenset()
+        found, place = set(), b""
+        # `SHA:path`, a NUL, the word and a line break, and so on.
+        for piece in _expect(finished, arguments).split(b"\0"):
+            word, _, following = piece.partition(b"\n") if place else (b"", b"", piece)
+            if word and wanted(printable(place.partition(b":")[2])):
+                found.add(word.decode())
+            place = following
+        return frozenset(found)
 
     async def is_ancestor(self, ancestor: str, descendant: str) -> bool:
         """Does `descendant` contain `ancestor`? A commit is its own ancestor."""

@@ -11,10 +11,10 @@ import msgspec
 
 from bot.assessment.assess import assess
 from bot.assessment.model import Assessment, FileChange
-from bot.assessment.package import PackageView, is_package_file, whole
+from bot.assessment.package import PackageView, is_package_file, names_to_look_for, reaches_by_name, whole
 from bot.assessment.paused import collector_paused, exit_uncollected
 from bot.assessment.scope import gated
-from bot.checkout.folders import UnreadableFolder, compare_folders, read_folder
+from bot.checkout.folders import UnreadableFolder, compare_folders, read_folder, words_written
 from bot.config.load import BadConfig, builtin_config, load_repository_config
 from bot.config.schema import RepositoryConfig
 from bot.faults import Fault
@@ -52,7 +52,7 @@ def command(
         config = _config(config_file)
         if base_dir and head_dir:
             changes = compare_folders(base_dir, head_dir, wanted=lambda path: gated(path, config.scope))
-            package = _around(base_dir, head_dir, config.modules.package_root)
+            package = _around(base_dir, head_dir, config.modules.package_root, changes)
         else:
             assert repo and base_ref and head_ref  # noqa: S101, PT018 — checked above
             # Two folders need no event loop and no git, and importing them takes a tenth of the time to answer.
@@ -88,10 +88,11 @@ def _config(file: Path | None) -> RepositoryConfig:
         raise BadInput(f"{file}: not readable as UTF-8 text: {error}") from None
 
 
-def _around(base: Path, head: Path, root: str) -> PackageView | None:
+def _around(base: Path, head: Path, root: str, changes: list[FileChange]) -> PackageView | None:
     """The package on both sides; folders that hold only an extract of it give none."""
+    outside = words_written(head, names_to_look_for(changes), lambda path: reaches_by_name(path, root))
     sides = [read_folder(folder, root, lambda path: is_package_file(path, root)) for folder in (base, head)]
-    return whole(sides[0], sides[1], root)
+    return whole(sides[0], sides[1], root, outside)
 
 
 async def _from_git(
@@ -113,7 +114,9 @@ async def _from_git(
     sides = [
         await repository.read_folder(sha, root, lambda path: is_package_file(path, root)) for sha in (merge_base, head)
     ]
-    return changes, whole(sides[0], sides[1], root)
+    asked = names_to_look_for(changes)
+    outside = await repository.words_written(head, asked, lambda path: reaches_by_name(path, root))
+    return changes, whole(sides[0], sides[1], root, outside)
 
 
 def git_folder(repo: Path) -> Path:

@@ -12,7 +12,7 @@ import msgspec
 
 from bot import journal
 from bot.assessment.model import Assessment, FileChange
-from bot.assessment.package import PackageView, is_package_file, whole
+from bot.assessment.package import PackageView, is_package_file, names_to_look_for, reaches_by_name, whole
 from bot.assessment.scope import place as place_in_scope
 from bot.assessment.wire import BadRequest, decode_answer, encode_request
 from bot.config.load import CONFIG_PATH, BadConfig, ConfigError, load_repository_config
@@ -61,7 +61,9 @@ async def assess(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
         await mirror.read_folder(sha, root, lambda path: is_package_file(path, root))
         for sha in (merge_base, pull.head_sha)
     ]
-    assessment = await in_child(changes, config, whole(sides[0], sides[1], root))
+    asked = names_to_look_for(changes)
+    outside = await mirror.words_written(pull.head_sha, asked, lambda path: reaches_by_name(path, root))
+    assessment = await in_child(changes, config, whole(sides[0], sides[1], root, outside))
     await _keep(rooms, run.id, await mirror.patch(merge_base, pull.head_sha), config, assessment)
     return Outcome(
         _assessed(run.id, pull, merge_base, repository.default_branch, main, config, assessment),

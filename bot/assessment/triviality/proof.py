@@ -22,7 +22,7 @@ from bot.assessment.triviality.locals import LOCAL_NAMES
 from bot.assessment.triviality.logtext import LOG_TEXT
 from bot.assessment.triviality.pair import Pair, Side, align, drop_written_alike, surroundings
 from bot.assessment.triviality.privates import PRIVATE_NAMES
-from bot.assessment.triviality.source import UNPARSABLE, compiles, parse, parsed_or_raise
+from bot.assessment.triviality.source import UNPARSABLE, compiles, parse, parsed_or_raise, unreadable
 from bot.assessment.triviality.strings import STRING_JOINS
 
 # In this order: what is later may rely on what is earlier, such as a message without pieces or a module without hints.
@@ -112,7 +112,7 @@ def _prove_python(path: str, base: bytes, head: bytes, package: PackageView, ind
         try:
             trees.append(parsed_or_raise(data))
         except UNPARSABLE as error:
-            return Proof(False, f"the {side} does not parse: {type(error).__name__}")
+            return Proof(False, unreadable(side, error))
     around = surroundings(path, base, head, package, index)
     shared = Pair(Side(trees[0], base), Side(trees[1], head), around)
     if (

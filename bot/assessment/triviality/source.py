@@ -35,6 +35,12 @@ def parse(source: bytes) -> ast.Module:
             return parse_newer(source)
 
 
+def unreadable(side: str, error: BaseException) -> str:
+    """What is said of a side that does not parse: it is broken, or written for a newer Python than this one."""
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return f"the {side} does not parse with Python {version}: {type(error).__name__}"
+
+
 def compiles(source: bytes) -> bool:
     """Is it a whole program? Some of what parses is none: a late `__future__` import, a stray `return`."""
     try:
