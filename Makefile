@@ -21,7 +21,7 @@ help:
 system:
 	@PYTHON="$(PYTHON)" bash demo/system-packages.sh
 
-# The tests' own: a PostgreSQL server, which they start in a folder of theirs.
+# The tests' own: a PostgreSQL server, which they start in a folder of theirs, and a Chromium, which reads the pages.
 system-tests:
 	@PYTHON="$(PYTHON)" FOR_TESTS=1 bash demo/system-packages.sh
 

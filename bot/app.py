@@ -32,14 +32,17 @@ from bot.gating.events import Event
 from bot.gating.machine import GateMachine
 from bot.gating.model import PullRequest
 from bot.github.adapter import GitHub
+from bot.github.names import RepoRef
 from bot.iris.adapter import Iris
 from bot.iris.settings import IrisSettings
 from bot.recovery.rounds import Rounds, live_keys
+from bot.runs.reading import looking
 from bot.sandbox.cage import Cage
 from bot.sandbox.model import Limits
 from bot.sandbox.packages import configured as configured_packages
 from bot.sandbox.submitting import SubmitCage
 from bot.server.health import Signs, healthz, readiness
+from bot.server.pages.routes import Pages
 from bot.server.webhook import LARGEST_BODY, routes
 
 _log = logging.getLogger(__name__)
@@ -64,6 +67,7 @@ class App:
     web: web.Application
     rounds: Rounds
     vitals: Vitals
+    pages: Pages
 
 
 @asynccontextmanager
@@ -103,7 +107,8 @@ async def open_app(
             github.keep_pace_in(PaceLedger(engine), shared=settings.database_url is not None)
             await _sweep(engine, rooms)
             rounds, vitals = Rounds(github, engine, clock, settings.mention), Vitals(clock.now())
-            yield App(engine, rooms, _web(settings, engine, rounds, vitals, clock), rounds, vitals)
+            pages = _pages(rooms, clock)
+            yield App(engine, rooms, _web(rooms, engine, rounds, vitals, clock, pages), rounds, vitals, pages)
 
 
 def _open_engine(
@@ -167,7 +172,18 @@ async def _sweep(engine: GateEngine, rooms: Rooms) -> None:
         _log.info("removed trees that a crash left behind", extra={"trees": removed})
 
 
-def _web(settings: Settings, engine: GateEngine, rounds: Rounds, vitals: Vitals, clock: Clock) -> web.Application:
+def _pages(rooms: Rooms, clock: Clock) -> Pages:
+    async def is_public(full_name: str, installation_id: int) -> bool:
+        return await rooms.github.is_public(RepoRef(installation_id, full_name))
+
+    return Pages(rooms.settings, lambda: looking(rooms.settings), clock, is_public, rooms.public)
+
+
+def _web(
+    rooms: Rooms, engine: GateEngine, rounds: Rounds, vitals: Vitals, clock: Clock, pages: Pages
+) -> web.Application:
+    settings = rooms.settings
+
     def keep(event: str, body: bytes) -> bool:
         return worth_keeping(event, body, settings.mention)
 
@@ -181,6 +197,7 @@ def _web(settings: Settings, engine: GateEngine, rounds: Rounds, vitals: Vitals,
 
     application.router.add_get("/healthz", healthz)
     application.router.add_get("/readyz", readiness(engine, signs, clock.now))
+    pages.add_to(application)
     return application
 
 

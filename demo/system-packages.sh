@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Make sure of what no Python index has: an interpreter with ensurepip, git, bubblewrap; for the tests (FOR_TESTS=1) a
-# PostgreSQL server too; for the speed bench (FOR_BENCH=1) wrk, node and npm.
+# PostgreSQL server and a Chromium too; for the speed bench (FOR_BENCH=1) wrk, node and npm.
 set -euo pipefail
 
 if [ -z "${PYTHON:-}" ]; then
@@ -14,6 +14,10 @@ command -v git >/dev/null || missing+=(git)
 command -v bwrap >/dev/null || missing+=(bubblewrap)
 if [ -n "${FOR_TESTS:-}" ] && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && ! command -v initdb >/dev/null; then
   missing+=(postgresql)
+fi
+if [ -n "${FOR_TESTS:-}" ] && ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null &&
+  ! command -v google-chrome >/dev/null; then
+  missing+=(chromium)
 fi
 if [ -n "${FOR_BENCH:-}" ]; then
   command -v wrk >/dev/null || missing+=(wrk)

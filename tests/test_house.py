@@ -118,7 +118,8 @@ def test_the_simulator_knows_nothing_of_the_bot() -> None:
 def test_serve_starts_without_the_heavy_libraries() -> None:
     code = (
         "import sys, bot.app, bot.cli.serve\n"
-        "heavy = {'rich', 'google.cloud.storage', 'hypothesis', 'psycopg', 'procrastinate'}\n"
+        "heavy = {'rich', 'google.cloud.storage', 'hypothesis', 'psycopg', 'procrastinate', 'jinja2', 'nh3',\n"
+        "         'prometheus_client'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -19,13 +19,13 @@ from bot.github.commit_checks import CommitChecks
 from bot.github.contents import Contents
 from bot.github.deliveries import Deliveries
 from bot.github.model import AppInfo
-from bot.github.names import APP
+from bot.github.names import APP, RepoRef
 from bot.github.pace import WRITE_SPACING, Ledger, Pace
 from bot.github.permissions import Permissions
 from bot.github.pulls import Pulls
 from bot.github.threads import Threads
 from bot.github.transport import Transport
-from bot.github.wire import AppBody, InstallationBody
+from bot.github.wire import AppBody, InstallationBody, VisibilityBody
 
 
 class GitHub:
@@ -94,6 +94,13 @@ class GitHub:
             APP, "/repos/{owner}/{repo}/installation", "look up its installation", owner=owner, repo=name
         )
         return None if answer is None else answer.read(InstallationBody).id
+
+    async def is_public(self, repo: RepoRef) -> bool:
+        """Whether everybody may read the repository. Fault where GitHub does not say; absent is not public."""
+        answer = await self._client.look_up(
+            repo.installation_id, "/repos/{owner}/{repo}", "learn who may read it", owner=repo.owner, repo=repo.name
+        )
+        return answer is not None and answer.read(VisibilityBody).is_public
 
     async def token(self, installation_id: int) -> str:
         """A token for git, which can read contents and nothing else: it is handed to a child process."""

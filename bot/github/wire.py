@@ -33,6 +33,17 @@ class InstallationBody(msgspec.Struct, frozen=True):
     id: int
 
 
+class VisibilityBody(msgspec.Struct, frozen=True):
+    """Of a repository. `internal` ones are private, too; an older server tells no visibility."""
+
+    private: bool
+    visibility: str = "public"
+
+    @property
+    def is_public(self) -> bool:
+        return not self.private and self.visibility == "public"
+
+
 class TokenBody(msgspec.Struct, frozen=True):
     token: Annotated[str, msgspec.Meta(min_length=1)]
     expires_at: datetime

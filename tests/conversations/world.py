@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -257,12 +257,13 @@ async def world(
     database_url: str | None = None,
     paced: bool = False,
     mention: str = "perf-gate",
+    settings: Mapping[str, Any] | None = None,
     **pull: Any,
 ) -> AsyncIterator[World]:
     """Everything running: `change` is put at the top of shuffle.py by the pull request; ada opens it, rev reviews.
 
     `database_url`: keep the bot's state there, not in a file. `paced`: writes are a second apart, as on GitHub, and the
-    scene's clock goes on while the bot waits for that.
+    scene's clock goes on while the bot waits for that. `settings`: further ones of the bot.
     """
     clock = ManualClock(START)
     private, public = key_pair()
@@ -285,7 +286,7 @@ async def world(
             await sim.collaborator(repository, login, "write")
         files = pull.pop("files", {SHUFFLE: change + FILES[SHUFFLE].partition("\n")[2]})
         opened = await sim.open_pull(repository, author="ada", title="Buffer more", files=files, **pull)
-        settings = Settings(
+        made = Settings(
             app_id=app.id,
             private_key=private,
             webhook_secret=SECRET,
@@ -300,9 +301,10 @@ async def world(
             status_prefix=str(tmp_path / "status"),
             perf_reports=perf_reports,
             mention=mention,
+            **(settings or {}),
         )
         waits = passing if paced else at_once
-        async with open_app(settings, clock, Random(7), waits, lambda: clock.now().timestamp()) as bot:
+        async with open_app(made, clock, Random(7), waits, lambda: clock.now().timestamp()) as bot:
             acting = asyncio.create_task(bot.engine.run())
             door = TestServer(bot.web)
             await door.start_server()

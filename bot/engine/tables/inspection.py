@@ -55,13 +55,6 @@ def pulse(tx: Tx) -> tuple[int, ...]:
     return tuple(map(int, row))
 
 
-def events(tx: Tx, key: str, most: int) -> list[tuple[int, str, bytes, str, str]]:
-    """The first `most` of all that an aggregate went through: (at, kind, event, cause, reason), oldest first."""
-    return tx.execute(
-        "SELECT at, kind, event, cause, reason FROM log WHERE key = ? ORDER BY seq LIMIT ?", (key, most)
-    ).fetchall()
-
-
 def check_release(tx: Tx, state_schema: int) -> None:
     """Raises CannotStart where a newer release has written the store; changes nothing."""
     meta = dict(tx.execute("SELECT name, value FROM meta").fetchall())
