@@ -16,6 +16,7 @@ from random import Random, SystemRandom
 from aiohttp import web
 
 from bot import logs
+from bot.checkout.refusals import Quota
 from bot.checkout.trees import Trees
 from bot.config.settings import Settings
 from bot.effects.context import Rooms
@@ -101,7 +102,7 @@ async def open_app(
         ) as github,
         Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
     ):
-        rooms = Rooms(settings, github, Trees(settings.trees_dir), cage, iris)
+        rooms = Rooms(settings, github, Trees(settings.trees_dir, Quota(settings.tree_mb * 2**20)), cage, iris)
         machine = GateMachine(settings.mention, settings.repositories)
         async with _open_engine(settings, machine, rooms, clock, random or SystemRandom()) as engine:
             github.keep_pace_in(PaceLedger(engine), shared=settings.database_url is not None)
@@ -164,7 +165,8 @@ def iris_settings(settings: Settings) -> IrisSettings:
 
 async def _sweep(engine: GateEngine, rooms: Rooms) -> None:
     """A live run always has something open in the engine; trees of any other are left-overs of a crash."""
-    if not any(rooms.settings.trees_dir.iterdir()):
+    kept = rooms.preflight_results
+    if not any(rooms.settings.trees_dir.iterdir()) and not (kept.is_dir() and any(kept.iterdir())):
         return
     states = [await engine.read(key) for key in live_keys(await engine.overview())]
     live = [pr.run.id for pr in states if pr is not None and pr.run is not None and not pr.run.state.ended]

@@ -98,11 +98,14 @@ async def call(
     stdin: bytes = b"",
     extra: Mapping[str, str] | None = None,
     seconds: float = 60,
+    largest_file: int | None = None,
 ) -> Finished:
-    """Run git to its end, whatever its exit code. Raises Fault: no git, over `seconds`, or too much output."""
+    """Run git to its end, whatever its exit code. Raises Fault: no git, over `seconds`, or too much output. The kernel
+    ends it (SIGXFSZ) at a file of more than `largest_file` bytes."""
     what = _named(arguments)
+    bounded = ["prlimit", f"--fsize={largest_file}", "--"] if largest_file is not None else []
     with journal.child(_told(arguments)) as ran:
-        process = await _start(command(git_dir, *arguments), environment(extra), reads=bool(stdin))
+        process = await _start([*bounded, *command(git_dir, *arguments)], environment(extra), reads=bool(stdin))
         try:
             async with asyncio.timeout(seconds):
                 _, output, error = await asyncio.gather(

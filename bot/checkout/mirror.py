@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from bot.checkout.git import call, failure, succeed
+from bot.checkout.git import Finished, call, failure, succeed
 from bot.checkout.repository import Repository, checked
+from bot.checkout.room import MIRROR_BYTES, clear, cut_off, shrink, taken
 from bot.faults import Fault
 
 Token = Callable[[], Awaitable[str]]
@@ -42,12 +43,14 @@ class Heads(msgspec.Struct, frozen=True):
 
 class Mirror(Repository):
     """One repository's mirror under `root`, fetched from `git_url` (http or https, such as
-    https://github.com/owner/name.git). One object per repository: its fetches take turns."""
+    https://github.com/owner/name.git), of at most `most_bytes` on disk. One object per repository: its fetches take
+    turns."""
 
-    def __init__(self, root: Path, git_url: str) -> None:
+    def __init__(self, root: Path, git_url: str, most_bytes: int = MIRROR_BYTES) -> None:
         super().__init__(root / "mirror.git")
         self._askpass = root / "askpass"
         self._url = git_url
+        self._most_bytes = most_bytes
         self._turn = asyncio.Lock()
         self._made = False
 
@@ -86,18 +89,37 @@ class Mirror(Repository):
         extra = self._credentials(await token()) if token else {}
         arguments = (
             *("-c", "http.lowSpeedLimit=1000", "-c", f"http.lowSpeedTime={SLOW_AFTER}", "-c", "credential.helper="),
+            # What comes is one file then, which can be bounded.
+            *("-c", "fetch.unpackLimit=1"),
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--force"),
             *("--end-of-options", self._url, *specs),
         )
-        finished = await call(self.git_dir, *arguments, extra=extra, seconds=FETCH_TIMEOUT)
-        if finished.code == 0:
-            return
-        if "couldn't find remote ref" in finished.error:
-            missing = finished.error.partition("couldn't find remote ref ")[2].splitlines()[0]
-            raise Fault(f"the repository has no `{missing}`", finished.error.strip())
-        if "Authentication failed" in finished.error or "could not read Username" in finished.error:
-            raise Fault("GitHub refused the bot's access to the repository", finished.error.strip())
-        raise failure(finished, ("fetch", *specs))
+        room = self._most_bytes - await taken(self.git_dir)
+        finished = await self._bounded(arguments, extra, room)
+        if finished is None and (more := await self._make_way()) > room:
+            finished = await self._bounded(arguments, extra, more)
+        if finished is None:
+            limit = f"{self._most_bytes / 2**20:.0f} MB"
+            public = f"the repository's mirror would take more than {limit} of the bot's disk"
+            raise Fault(f"{public}; its operator can set PERF_GATE_MIRROR_MB", f"fetching {specs}")
+        if finished.code != 0:
+            raise _refused(finished, specs)
+
+    async def _bounded(self, arguments: tuple[str, ...], extra: dict[str, str], room: int) -> Finished | None:
+        """How the fetch ended; None where it was cut off, because it brought more than `room` bytes."""
+        if room <= 0:
+            return None
+        finished = await call(self.git_dir, *arguments, extra=extra, seconds=FETCH_TIMEOUT, largest_file=room)
+        # git says of its helper's end only that it was invalid.
+        full = finished.code != 0 and await cut_off(self.git_dir, room)
+        if finished.code != 0:
+            await clear(self.git_dir)
+        return None if full else finished
+
+    async def _make_way(self) -> int:
+        """Let go of the heads of earlier runs; the bytes that may come then."""
+        await shrink(self.git_dir)
+        return self._most_bytes - await taken(self.git_dir)
 
     def _credentials(self, token: str) -> dict[str, str]:
         parts = urlsplit(self._url)
@@ -123,6 +145,17 @@ class Mirror(Repository):
         # git would refuse to fetch until somebody removes it by hand.
         for lock in self.git_dir.rglob("*.lock"):
             lock.unlink()
+        await clear(self.git_dir)
         # Always: an interrupted first one leaves a folder that only looks like a repository, and git completes it.
         await succeed(self.git_dir, "init", "--quiet", "--bare", "--template=", str(self.git_dir))
         self._made = True
+
+
+def _refused(finished: Finished, specs: list[str]) -> Fault:
+    """Why a fetch failed."""
+    if "couldn't find remote ref" in finished.error:
+        missing = finished.error.partition("couldn't find remote ref ")[2].splitlines()[0]
+        return Fault(f"the repository has no `{missing}`", finished.error.strip())
+    if "Authentication failed" in finished.error or "could not read Username" in finished.error:
+        return Fault("GitHub refused the bot's access to the repository", finished.error.strip())
+    return failure(finished, ("fetch", *specs))

@@ -127,6 +127,8 @@ class Settings(BaseModel):
     package_cache: Path | None = Field(
         default=None, description="a folder that uv filled as its cache; each preflight begins with a copy of it"
     )
+    mirror_mb: int = Field(default=8192, ge=1, description="disk that the mirror of one repository may take")
+    tree_mb: int = Field(default=2048, ge=1, description="size of the largest commit that is laid out to be run")
     sandbox_disk_mb: int = Field(default=8192, ge=1, description="disk that the preflight of one run may fill")
     work_dir: Path | None = Field(
         default=None, description="where a folder for trees is made; default: the state folder"

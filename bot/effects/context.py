@@ -56,7 +56,8 @@ class Rooms:
         key = (place.repository_id, place.full_name)
         if key not in self._mirrors:
             root = self.settings.state_dir / "mirrors" / str(place.repository_id)
-            self._mirrors[key] = Mirror(root, f"{self.settings.github_url}/{place.full_name}.git")
+            most = self.settings.mirror_mb * 2**20
+            self._mirrors[key] = Mirror(root, f"{self.settings.github_url}/{place.full_name}.git", most)
         return self._mirrors[key]
 
     def public(self, text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from collections.abc import Iterable
 
 from bot.checkout.refusals import Refusal
@@ -44,7 +46,13 @@ async def prepare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
 
 async def sweep_trees(rooms: Rooms, live: Iterable[str]) -> list[str]:
     """Remove the trees of every run that is not in `live` (run ids): what a crash left behind. Their names."""
-    return await rooms.trees.sweep({tree_name(run_id, which) for run_id in live for which in FOLDERS})
+    runs = set(live)
+    # What a preflight remembers goes with its run.
+    if rooms.preflight_results.is_dir():
+        for folder in rooms.preflight_results.iterdir():
+            if folder.name not in runs:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    return await rooms.trees.sweep({tree_name(run_id, which) for run_id in runs for which in FOLDERS})
 
 
 async def remove_trees(rooms: Rooms, run_id: str) -> None:

@@ -34,6 +34,7 @@ class Origin:
     folder: Path
     token: str = "ghs_secret"
     seen: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
     broken_with: int | None = None
 
     @classmethod
@@ -79,6 +80,7 @@ class Origin:
         return app
 
     async def _serve(self, request: web.Request) -> web.Response:
+        self.asked.append(request.path)
         if self.broken_with:
             return web.Response(status=self.broken_with)
         expected = "Basic " + base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
@@ -102,7 +104,7 @@ class Origin:
                 "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
             },
         )
-        output, _ = await process.communicate(await _raw_body(request))
+        output, _ = await process.communicate(await _raw_body(request) or None)
         head, _, body = output.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         return web.Response(status=int(headers.pop("Status", "200")[:3]), headers=headers, body=body)
