@@ -159,7 +159,7 @@ def repository(world: World, repository: Repository) -> Json:
         **minimal_repository(world, repository),
         "created_at": created,
         "updated_at": created,
-        "pushed_at": created,
+        "pushed_at": stamp(repository.pushed_at or repository.created_at),
         "git_url": f"git://{address}.git",
         "ssh_url": f"git@{address.replace('/', ':', 1)}.git",
         "clone_url": f"{page}.git",

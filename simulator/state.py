@@ -92,6 +92,7 @@ class Repository:
     runs: list[WorkflowRun] = field(default_factory=list)
     check_suites: list[CheckSuite] = field(default_factory=list)
     former_names: set[str] = field(default_factory=set)
+    pushed_at: datetime | None = None
 
     @property
     def full_name(self) -> str:

@@ -13,6 +13,7 @@ from bot.effects.permitting import permissions
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.events import Authorised, Denied, Event
+from bot.github.model import PullInfo
 
 _ORDER: tuple[str, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 
@@ -32,6 +33,7 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     pull = await rooms.github.pulls.get(repo_of(place), place.number)
     if pull is None:
         raise Fault("GitHub does not show this pull request to me", f"{place.key} is 404", retryable=True)
+    said_at = datetime.fromisoformat(effect.payload["said_at"]) if "said_at" in effect.payload else None
     return Outcome(
         Authorised(
             comment_id=comment_id,
@@ -45,9 +47,18 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
                 family for family, role in roles if allows(permission.permission, permission.role_name, role)
             ),
             heard_in=heard_in(effect),
-            said_at=datetime.fromisoformat(effect.payload["said_at"]) if "said_at" in effect.payload else None,
+            said_at=said_at,
+            unmoved=effect.payload.get("about_sha") == pull.head_sha or _pushed_before(pull, said_at),
         )
     )
+
+
+def _pushed_before(pull: PullInfo, said_at: datetime | None) -> bool:
+    """GitHub's own time of the last push to the head's repository, of which a pull request's author can forge nothing.
+
+    Both times are whole seconds: what happened in the same one may have happened after.
+    """
+    return pull.pushed_at is not None and said_at is not None and pull.pushed_at < said_at
 
 
 def allows(permission: str, role_name: str, needed: Role) -> bool:

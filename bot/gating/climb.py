@@ -51,7 +51,10 @@ def assessed(draft: Draft, event: Assessed) -> None:
     forced = run.requested is not None and run.requested != "skip"
     if not assessment.in_scope and not assessment.flagged and not forced:
         draft.end(RunState.out_of_scope, assessment.rationale)
-        return
+
+
+def ask(draft: Draft) -> None:
+    """Nothing is run before a person has looked at the assessment and answered."""
     draft.enter(RunState.awaiting_reviewer)
     draft.run_effect("ask")
     draft.expire_after(REVIEWER_PATIENCE)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from bot.conversation import replies
 from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
-from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, MaxGate, Press, PullRequest, Run
+from bot.gating.model import Attempt, Consent, EarlierRun, GateRun, HeardIn, MaxGate, Press, PullRequest, Run
 from bot.gating.states import RunState
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
@@ -86,7 +86,9 @@ class Draft:
         attempts = self.run.gates[-1].attempts
         self.change_gate(attempts=(*attempts[:-1], replace(attempts[-1], **fields)))
 
-    def begin_run(self, asked_by: str, requested: MaxGate | None = None, reason: str = "") -> None:
+    def begin_run(
+        self, asked_by: str, requested: MaxGate | None = None, reason: str = "", consent: Consent | None = None
+    ) -> None:
         """Start anew; the run before it (ended) stays in view as a line."""
         before, place = self.pr.run, self.pr.place
         assert place is not None, "a run begins only by a mention, which names its place"  # noqa: S101
@@ -103,6 +105,7 @@ class Draft:
             asked_by=asked_by,
             requested=requested,
             requested_reason=reason,
+            consent=consent,
         )
         self.set(run=run)
         self.reason = f"run {run.id} begins, asked for by {asked_by}"

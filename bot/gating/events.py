@@ -83,8 +83,9 @@ class Reopened(msgspec.Struct, frozen=True, tag=True):
 class Authorised(msgspec.Struct, frozen=True, tag=True):
     """The permission look-up allows this command; `head_sha` and `base_ref` are the pull request's at that moment.
 
-    `granted` holds every family of commands that this actor may give: an answer may turn out to be of another family
-    than its words say, such as a `go` on a proposed skip.
+    `unmoved`: nothing was pushed to where the head comes from since the comment was made, so this head is what it was
+    said about. `granted` holds every family of commands that this actor may give: an answer may turn out to be of
+    another family than its words say, such as a `go` on a proposed skip.
     """
 
     comment_id: int
@@ -97,6 +98,7 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
     granted: tuple[str, ...] = ("go", "override", "skip", "stop")
     heard_in: HeardIn = "comment"
     said_at: datetime | None = None
+    unmoved: bool = False
 
 
 class Denied(msgspec.Struct, frozen=True, tag=True):

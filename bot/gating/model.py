@@ -190,6 +190,14 @@ class FailedCommand(msgspec.Struct, frozen=True):
     base: BaseChecks | None = None
 
 
+class Consent(msgspec.Struct, frozen=True):
+    """An explicit max_gate in a first mention: `by` whom, for the head it was said about, and what they may decide."""
+
+    by: str
+    head_sha: str
+    granted: tuple[str, ...] = ()
+
+
 class Run(msgspec.Struct, frozen=True):
     """One climb of the ladder for one head SHA.
 
@@ -216,6 +224,7 @@ class Run(msgspec.Struct, frozen=True):
     proposed: MaxGate = "1"
     requested: MaxGate | None = None
     requested_reason: str = ""
+    consent: Consent | None = None
     max_gate: MaxGate | None = None
     override: str = ""
     approved_by: str = ""

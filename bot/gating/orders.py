@@ -11,18 +11,16 @@ import msgspec
 
 from bot.conversation import replies
 from bot.conversation.commands import Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
-from bot.gating import climb, excluding, rejudging
+from bot.gating import climb, deciding, excluding, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
-from bot.gating.granting import role_to_waive
-from bot.gating.model import MaxGate, Run
+from bot.gating.model import Consent, MaxGate, Run
 from bot.gating.states import RunState
 
 # How soon an answer is looked at again while its question is still being posted.
 QUESTION_ON_ITS_WAY = timedelta(seconds=2)
 # What starts nothing new may be said of a closed pull request too.
 _STARTS_NOTHING = (Stop, Exclude, Include, Reanalyse)
-_RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
 
 
 def obey(draft: Draft, event: Authorised) -> None:
@@ -68,7 +66,9 @@ def _assess(draft: Draft, event: Authorised) -> None:
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
     run = draft.pr.run
     if run is None or run.state.ended:
-        draft.begin_run(event.actor, command.max_gate, command.reason)
+        named = command.max_gate is not None and event.unmoved
+        consent = Consent(event.actor, event.head_sha, event.granted) if named else None
+        draft.begin_run(event.actor, command.max_gate, command.reason, consent)
     elif run.state is RunState.awaiting_reviewer:
         _answer(draft, event, command)
     elif run.state is RunState.awaiting_escalation and command.max_gate is None:
@@ -78,7 +78,7 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
 
 
 def _answer(draft: Draft, event: Authorised, command: Go) -> None:
-    run, place = draft.run, draft.pr.place
+    run = draft.run
     if not run.question_id:
         # The question is on its way to GitHub: an answer is weighed once it is known which of the two came first.
         said = msgspec.to_builtins(command)
@@ -101,27 +101,10 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         _begin_again(draft, event, command)
         return
     chosen: MaxGate = command.max_gate or run.proposed
-    judged = run.assessment is not None and run.assessment.in_scope
-    meant: MaxGate = run.assessment.max_gate if run.assessment and judged else "1"
-    weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
-    if weakens and place is not None and event.actor.lower() == place.author.lower():
-        draft.reply(event.comment_id, replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen)))
-        return
-    family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
-    if family not in event.granted:
-        draft.reply(event.comment_id, replies.not_granted(chosen))
-        return
-    override = ""
-    # A pull request that is not the gate's affair runs only because somebody overrode that: it is recorded too.
-    if chosen != meant or (not judged and run.requested is not None):
-        reason = command.reason or (run.requested_reason if chosen == run.requested else "")
-        override = replies.override(event.actor, chosen, reason)
-    draft.change(max_gate=chosen, approved_by=event.actor, override=override)
-    draft.reason = f"{event.actor} answered {chosen}"
-    if chosen == "skip":
-        draft.end(RunState.waived, command.reason)
+    if (why := deciding.refusal(draft, event.actor, chosen, event.granted)) is not None:
+        draft.reply(event.comment_id, why)
     else:
-        climb.prepare(draft)
+        deciding.decide(draft, event.actor, chosen, command.reason)
 
 
 def _came_before_the_question(run: Run, event: Authorised) -> bool:

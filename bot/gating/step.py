@@ -9,7 +9,7 @@ import msgspec
 from bot.conversation import replies
 from bot.conversation.commands import Help, Misunderstood, Status
 from bot.engine.port import Transition
-from bot.gating import babysitting, climb, orders, pressing, rejudging
+from bot.gating import babysitting, climb, deciding, orders, pressing, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -133,6 +133,8 @@ def _mentioned(draft: Draft, event: Mentioned) -> None:
         payload = {"comment_id": event.comment_id, "actor": event.actor, "said": said}
         if event.said_at is not None:
             payload["said_at"] = event.said_at.isoformat()
+        if event.about_sha:
+            payload["about_sha"] = event.about_sha
         draft.effect("authorise", payload)
 
 
@@ -221,7 +223,7 @@ def _of_the_run(draft: Draft, event: Event) -> None:
     elif isinstance(event, Expired):
         _expired(draft, event)
     elif state is RunState.assessing and isinstance(event, Assessed):
-        climb.assessed(draft, event)
+        deciding.assessed(draft, event)
     elif state is RunState.assessing and isinstance(event, CannotAssess):
         climb.cannot_assess(draft, event)
     elif state is RunState.preparing and isinstance(event, Prepared):

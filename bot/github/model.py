@@ -32,7 +32,10 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class PullInfo:
-    """A pull request. `head_repo_full_name` is None once the fork it came from was deleted; that still `is_fork`."""
+    """A pull request. `head_repo_full_name` is None once the fork it came from was deleted; that still `is_fork`.
+
+    `pushed_at`: when anything was last pushed to the repository the head comes from.
+    """
 
     number: int
     title: str
@@ -44,6 +47,7 @@ class PullInfo:
     state: Literal["open", "closed"]
     merged: bool
     draft: bool
+    pushed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,4 +40,5 @@ def _pull_info(body: PullBody) -> PullInfo:
         state=body.state,
         merged=body.merged,
         draft=body.draft,
+        pushed_at=head.pushed_at if head else None,
     )

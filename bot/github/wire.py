@@ -59,6 +59,7 @@ class RepositoryBody(msgspec.Struct, frozen=True):
 class RepositoryReference(msgspec.Struct, frozen=True):
     id: int
     full_name: str
+    pushed_at: datetime | None = None
 
 
 class PullHead(msgspec.Struct, frozen=True):

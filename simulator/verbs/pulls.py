@@ -44,6 +44,7 @@ class PullVerbs(SetupVerbs):
         await self._follow(where, branch, sha, self.world.account(by))
 
     async def _follow(self, where: Repository, branch: str, sha: str, by: Account) -> None:
+        where.pushed_at = self.world.clock.now()
         for pull in self._open_pulls():
             if pull.head_repository is where and pull.head_ref == branch and pull.head_sha != sha:
                 await self._synchronize(pull, sha, by)

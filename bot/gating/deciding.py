@@ -1,0 +1,65 @@
+"""How far a run may climb: what lets one person's word stand, and what follows from it."""
+
+from __future__ import annotations
+
+from bot.conversation import replies
+from bot.gating import climb
+from bot.gating.draft import Draft
+from bot.gating.events import Assessed
+from bot.gating.granting import role_to_waive
+from bot.gating.model import MaxGate
+from bot.gating.states import RunState
+
+_RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
+
+
+def assessed(draft: Draft, event: Assessed) -> None:
+    """Ask, unless an explicit max_gate of the first mention has answered already.
+
+    That word holds for the head it was said about, and not for a fork, whose question warns of what its code is handed.
+    """
+    climb.assessed(draft, event)
+    if draft.run.state.ended:
+        return
+    consent, chosen = draft.run.consent, draft.run.requested
+    if (
+        consent is not None
+        and chosen is not None
+        and consent.head_sha == event.head_sha
+        and not event.is_fork
+        and refusal(draft, consent.by, chosen, consent.granted) is None
+    ):
+        decide(draft, consent.by, chosen, draft.run.requested_reason)
+    else:
+        climb.ask(draft)
+
+
+def refusal(draft: Draft, actor: str, chosen: MaxGate, granted: tuple[str, ...]) -> str | None:
+    """Why this person cannot let `chosen` stand for the assessed run, or None."""
+    run, place, meant = draft.run, draft.pr.place, _meant(draft)
+    weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
+    if weakens and place is not None and actor.lower() == place.author.lower():
+        return replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen))
+    family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
+    return None if family in granted else replies.not_granted(chosen)
+
+
+def decide(draft: Draft, actor: str, chosen: MaxGate, reason: str) -> None:
+    """Let `chosen` stand: waive, or prepare the run. What differs from the assessment is recorded."""
+    run, override = draft.run, ""
+    judged = run.assessment is not None and run.assessment.in_scope
+    # A pull request that is not the gate's affair runs only because somebody overrode that: it is recorded too.
+    if chosen != _meant(draft) or (not judged and run.requested is not None):
+        kept = reason or (run.requested_reason if chosen == run.requested else "")
+        override = replies.override(actor, chosen, kept)
+    draft.change(max_gate=chosen, approved_by=actor, override=override)
+    draft.reason = f"{actor} answered {chosen}"
+    if chosen == "skip":
+        draft.end(RunState.waived, reason)
+    else:
+        climb.prepare(draft)
+
+
+def _meant(draft: Draft) -> MaxGate:
+    assessment = draft.run.assessment
+    return assessment.max_gate if assessment is not None and assessment.in_scope else "1"
