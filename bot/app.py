@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -42,9 +43,11 @@ from bot.sandbox.cage import Cage
 from bot.sandbox.model import Limits
 from bot.sandbox.packages import configured as configured_packages
 from bot.sandbox.submitting import SubmitCage
+from bot.server.checks import LARGEST_BODY, Members
 from bot.server.health import Signs, healthz, readiness
+from bot.server.listening import Listening
 from bot.server.pages.routes import Pages
-from bot.server.webhook import LARGEST_BODY, routes
+from bot.server.webhook import Door, door, webhook
 
 _log = logging.getLogger(__name__)
 
@@ -61,11 +64,15 @@ class Vitals:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """A bot that is wired up. `engine.run()` makes it act, `web` is what listens, `rounds` finds what was missed."""
+    """A bot that is wired up. `engine.run()` makes it act, `web` and `door` are what listens.
+
+    `rounds` finds what was missed.
+    """
 
     engine: GateEngine
     rooms: Rooms
     web: web.Application
+    door: Door
     rounds: Rounds
     vitals: Vitals
     pages: Pages
@@ -108,8 +115,9 @@ async def open_app(
             github.keep_pace_in(PaceLedger(engine), shared=settings.database_url is not None)
             await _sweep(engine, rooms)
             rounds, vitals = Rounds(github, engine, clock, settings.mention), Vitals(clock.now())
-            pages = _pages(rooms, clock)
-            yield App(engine, rooms, _web(rooms, engine, rounds, vitals, clock, pages), rounds, vitals, pages)
+            pages, way_in = _pages(rooms, clock), _door(settings, engine)
+            serving = _web(settings, engine, way_in, rounds, vitals, clock, pages)
+            yield App(engine, rooms, serving, way_in, rounds, vitals, pages)
 
 
 def _open_engine(
@@ -181,17 +189,18 @@ def _pages(rooms: Rooms, clock: Clock) -> Pages:
     return Pages(rooms.settings, lambda: looking(rooms.settings), clock, is_public, rooms.public)
 
 
+def _door(settings: Settings, engine: GateEngine) -> Door:
+    def keep(event: str, members: Members) -> bool:
+        return worth_keeping(event, members, settings.mention)
+
+    return door(settings.webhook_secret.get_secret_value().encode(), engine.accept, keep)
+
+
 def _web(
-    rooms: Rooms, engine: GateEngine, rounds: Rounds, vitals: Vitals, clock: Clock, pages: Pages
+    settings: Settings, engine: GateEngine, door: Door, rounds: Rounds, vitals: Vitals, clock: Clock, pages: Pages
 ) -> web.Application:
-    settings = rooms.settings
-
-    def keep(event: str, body: bytes) -> bool:
-        return worth_keeping(event, body, settings.mention)
-
     application = web.Application(client_max_size=LARGEST_BODY + 1)
-    secret = settings.webhook_secret.get_secret_value().encode()
-    application.add_routes(routes(secret, engine.accept, keep))
+    application.router.add_post("/webhook", webhook(door))
     every = timedelta(seconds=settings.recovery_seconds)
 
     def signs() -> Signs:
@@ -251,14 +260,14 @@ async def serve(settings: Settings) -> None:
     for signum in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(signum, stop.set)
     async with open_app(settings) as app, reviving(app.engine):
-        runner = web.AppRunner(app.web, access_log=None, handle_signals=False)
-        await runner.setup()
-        site = web.TCPSite(runner, settings.host, settings.port)
+        listening = Listening(app.web, app.door)
         try:
-            await site.start()
+            await listening.start(settings.host, settings.port)
         except OSError as error:
             problem = f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}"
             raise CannotStart(f"{problem}; set PERF_GATE_HOST and PERF_GATE_PORT") from error
+        # What is there now stays: the collector need not go through it again and again.
+        gc.freeze()
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
         acting = asyncio.create_task(app.engine.run())
         testing = asyncio.create_task(_report_cage(app.rooms, app.vitals))
@@ -268,7 +277,7 @@ async def serve(settings: Settings) -> None:
             await asyncio.wait({acting, stopping, looking}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             # First no new deliveries, then no new effects; running ones get the engine's grace.
-            await runner.cleanup()
+            await listening.stop()
             tasks = (testing, stopping, looking, acting)
             for task in tasks:
                 task.cancel()

@@ -29,6 +29,7 @@ from bench.reliability.points import Points
 from bot.config.settings import Settings, load_settings
 from bot.engine.port import Engine
 from bot.recovery.rounds import Rounds
+from bot.server.listening import Listening
 
 OFFSET, TRACE, AT, ANY_OF = (f"BENCH_{name}" for name in ("OFFSET", "TRACE", "AT", "ANY_OF"))
 
@@ -123,11 +124,12 @@ def _live(report: int) -> None:
         clock, rest = MovedClock(timedelta(seconds=float(os.environ[OFFSET]))), Rest()
         Rounds.make = rest.watch(Rounds.make)  # type: ignore[method-assign, assignment]
         opening = bot.app.open_app
-        starting: Callable[[web.TCPSite], Awaitable[None]] = web.TCPSite.start
+        starting = Listening.start
 
-        async def started(site: web.TCPSite) -> None:
-            await starting(site)
+        async def started(listening: Listening, host: str, port: int) -> int:
+            bound = await starting(listening, host, port)
             os.write(report, b"listening\n")
+            return bound
 
         @asynccontextmanager
         async def opened(settings: Settings) -> AsyncIterator[bot.app.App]:
@@ -136,7 +138,7 @@ def _live(report: int) -> None:
                 yield app
 
         bot.app.open_app = opened  # type: ignore[assignment]
-        web.TCPSite.start = started  # type: ignore[method-assign, assignment]
+        Listening.start = started  # type: ignore[method-assign, assignment]
         await bot.app.serve(settings)
 
     uvloop.run(serving())

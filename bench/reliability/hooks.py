@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 
 from aiohttp.web_protocol import RequestHandler
@@ -28,6 +29,7 @@ from bot.gating.model import PullRequest
 from bot.github.transport import Request, Transport
 from bot.iris.controller import Controller
 from bot.sandbox.cage import Cage
+from bot.server.express import Express
 
 _POLICIES = bot.effects.registry.policies
 
@@ -104,8 +106,8 @@ def _around_commits(points: Points) -> None:
 def _around_acknowledgements(points: Points) -> None:
     """A delivery: come, stored, and its 202 handed to the kernel."""
     accept: Callable[..., Awaitable[bool]] = ShellEngine.accept
-    finish = RequestHandler.finish_response
-    ShellEngine.accept = points.around(accept, always("accept"))  # type: ignore[method-assign, assignment]
+    finish, answer = RequestHandler.finish_response, Express._answer
+    ShellEngine.accept = points.around(accept, always("accept"))  # type: ignore[method-assign]
 
     @wraps(finish)
     async def finishing(self: RequestHandler, request: Any, resp: Any, *rest: Any, **named: Any) -> Any:
@@ -114,4 +116,10 @@ def _around_acknowledgements(points: Points) -> None:
             points.passing("after acknowledging")
         return result
 
+    @wraps(answer)
+    def answering(self: Express, status: HTTPStatus, body: bytes) -> None:
+        answer(self, status, body)
+        points.passing("after acknowledging")
+
     RequestHandler.finish_response = finishing  # type: ignore[method-assign]
+    Express._answer = answering  # type: ignore[method-assign]

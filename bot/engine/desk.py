@@ -20,10 +20,6 @@ S = TypeVar("S")
 E = TypeVar("E")
 logger = logging.getLogger(__name__)
 
-_MOST_AT_ONCE = 8
-"""Items one transaction consumes: a backlog shares fsyncs, and an `accept` behind it waits for some milliseconds, as an
-item takes about one. More at once save fsyncs and make those that are answered meanwhile wait longer."""
-
 MOST_DEATHS = 5
 """A process that dies takes along whatever it performs: only of what was there so often it may be believed."""
 
@@ -62,24 +58,24 @@ class Desk(Generic[S, E]):
     def advance(self, tx: Tx, key: str, event: E, cause: str, now: datetime) -> None:
         self._advancing.deliver(tx, [Arrival(key, event, cause)], now)
 
-    def look(self, tx: Tx, now: datetime) -> Round:
-        """Consume deliveries, fire timers, try stalled events again, claim effects.
+    def look(self, tx: Tx, now: datetime, most: int) -> Round:
+        """Consume deliveries, fire timers, try stalled events again, at most so many; claim effects.
 
         Where not all is done in one transaction, each item has its own, and so have the claims.
         """
         self._sweep_sometimes(tx, now)
         if not self._together:
-            return self._look_apart(tx, now)
+            return self._look_apart(tx, now, most)
         worked = 0
-        while worked < _MOST_AT_ONCE and self._work_once(tx, now):
+        while worked < most and self._work_once(tx, now):
             worked += 1
-        return Round(outbox.claim(tx, self._lanes, now), worked == _MOST_AT_ONCE, next_due(tx, now))
+        return Round(outbox.claim(tx, self._lanes, now), worked == most, next_due(tx, now))
 
-    def _look_apart(self, tx: Tx, now: datetime) -> Round:
-        if self._in_a_row < _MOST_AT_ONCE and self._work_once(tx, now):
+    def _look_apart(self, tx: Tx, now: datetime, most: int) -> Round:
+        if self._in_a_row < most and self._work_once(tx, now):
             self._in_a_row += 1
             return Round((), True, None)
-        more, self._in_a_row = self._in_a_row == _MOST_AT_ONCE, 0
+        more, self._in_a_row = self._in_a_row >= most, 0
         return Round(outbox.claim(tx, self._lanes, now), more, next_due(tx, now))
 
     def _work_once(self, tx: Tx, now: datetime) -> bool:

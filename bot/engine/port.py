@@ -237,7 +237,7 @@ class EffectPolicy(Generic[S, E]):
 class Engine(Protocol[S_co, E_contra]):
     """A running shell."""
 
-    async def accept(self, delivery: Delivery) -> bool:
+    def accept(self, delivery: Delivery) -> Awaitable[bool]:
         """Store durably; False when this GUID was accepted before. Raises StoreError when it could not be stored."""
 
     async def unheard(self, guids: Collection[str]) -> frozenset[str]:

@@ -14,6 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from bot.engine.desk import Desk, is_idle
 from bot.engine.performing import attempt
 from bot.engine.port import Clock, Effect, EffectContext, EffectPolicy, StoreError
+from bot.engine.rush import Rush
 from bot.engine.tables import outbox
 from bot.engine.tables.attempts import Begun
 from bot.engine.transaction import Tx
@@ -55,6 +56,7 @@ class Runner(Generic[S, E]):
         clock: Clock,
         grace: timedelta,
         presence: Presence,
+        rush: Rush,
     ) -> None:
         """`presence` surrounds the run: it stands for this process among those that share the store."""
         self._database = database
@@ -65,6 +67,7 @@ class Runner(Generic[S, E]):
         self._clock = clock
         self._grace = grace
         self._presence = presence
+        self._rush = rush
         self._wake = asyncio.Event()
         self._stirred = asyncio.Event()
         self._running: dict[str, _Running] = {}
@@ -141,8 +144,9 @@ class Runner(Generic[S, E]):
         self.look()
 
     async def _round(self) -> None:
+        most = await self._rush.give_way()
         self._wake.clear()
-        look = await self._persist(lambda tx: self._desk.look(tx, self._clock.now()), rouses=False)
+        look = await self._persist(lambda tx: self._desk.look(tx, self._clock.now(), most), rouses=False)
         unstarted = [effect for effect in look.claimed if not self._start(effect)]
         # From here on whoever is revoked is found running, or has ended.
         self._revoked_unstarted.clear()

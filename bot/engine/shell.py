@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
@@ -13,6 +13,7 @@ from bot.engine.advancing import load_state
 from bot.engine.desk import Desk, next_due, revive, sweep
 from bot.engine.port import CannotStart, Clock, Delivery, EffectPolicy, Lane, Machine
 from bot.engine.runner import Presence, Runner
+from bot.engine.rush import Rush
 from bot.engine.tables import history, inbox, inspection, moments, outbox
 from bot.engine.transaction import Tx
 from bot.engine.views import Counts, History, LogView, Overview
@@ -34,8 +35,8 @@ class Store(Protocol):
     @property
     def commits(self) -> int: ...
     async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T: ...
-    async def take_in(self, work: Callable[[Tx], T], *, rouses: bool) -> T:
-        """Write what came from outside, many in one transaction."""
+    def take_in(self, arrived: inbox.Arrived, *, rouses: bool) -> Awaitable[bool]:
+        """Write what came from outside, many in one transaction. False where it was known."""
 
     async def read(self, work: Callable[[Tx], T]) -> T: ...
 
@@ -86,13 +87,15 @@ class ShellEngine(Generic[S, E]):
         self._machine = play.machine
         self._clock = play.clock
         self._desk = Desk(play.machine, registry, play.lanes, play.random, together=together)
-        self._runner = Runner(store, self._desk, registry, self._state, self.overview, play.clock, play.grace, presence)
+        self._rush = Rush()
+        self._runner = Runner(
+            store, self._desk, registry, self._state, self.overview, play.clock, play.grace, presence, self._rush
+        )
 
-    async def accept(self, delivery: Delivery) -> bool:
-        now = self._clock.now()
+    def accept(self, delivery: Delivery) -> Awaitable[bool]:
+        self._rush.came()
         # What keeps only its GUID gives the loop nothing to look for.
-        rouses = delivery.body is not None
-        return await self._store.take_in(lambda tx: inbox.store(tx, delivery, now), rouses=rouses)
+        return self._store.take_in(inbox.Arrived(delivery, self._clock.now()), rouses=delivery.body is not None)
 
     async def unheard(self, guids: Collection[str]) -> frozenset[str]:
         return await self._store.read(lambda tx: inspection.unheard(tx, guids))

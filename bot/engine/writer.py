@@ -18,6 +18,7 @@ from bot.engine.port import StoreError
 from bot.engine.transaction import Connection, Savepoint, Sharing, Tx
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 
 MOST_TOGETHER = 256
 """Jobs in one transaction: enough to share the fsync of any burst, few enough that the first does not wait long."""
@@ -32,11 +33,17 @@ Connect = Callable[[], Connection]
 """A connection that works, the same while it does. Raises the store's errors. Called in the thread that uses it."""
 
 
+Intake = Callable[[Tx, Sequence[Item]], Sequence[T]]
+"""Writes many items at once, each as if it were alone; gives what became of each."""
+
+
 @dataclass(slots=True)
 class _Job:
     work: Callable[[Tx], Any]
     future: asyncio.Future[Any]
     rouses: bool
+    intake: Intake[Any, Any] | None = None
+    item: Any = None
     result: Any = None
     error: Exception | None = None
 
@@ -81,6 +88,19 @@ class Writer:
         result: T = await job.future
         return result
 
+    def take_in(self, intake: Intake[Item, T], item: Item, *, rouses: bool) -> asyncio.Future[T]:
+        """As `write`, for what comes in numbers: items that wait together are written by one call of `intake`.
+
+        They are committed before any other work that waits: somebody outside waits for them.
+        """
+        future: asyncio.Future[T] = self._loop.create_future()
+        if self._closed:
+            future.set_exception(StoreError("the database is closed", transient=False))
+        else:
+            alone = lambda tx: intake(tx, [item])[0]  # noqa: E731
+            self._jobs.put(_Job(alone, future, rouses, intake, item))
+        return future
+
     async def close(self) -> None:
         """Finish what was asked for."""
         self._closed = True
@@ -98,9 +118,9 @@ class Writer:
                     break
                 job = self._jobs.get()
             open_ = job is not None
-            if batch:
-                revoked = self._commit_batch(batch)
-                self._loop.call_soon_threadsafe(self._finish, batch, revoked)
+            for part in _urgent_first(batch):
+                revoked = self._commit_batch(part)
+                self._loop.call_soon_threadsafe(self._finish, part, revoked)
 
     def _commit_batch(self, batch: Sequence[_Job]) -> Sequence[str]:
         try:
@@ -127,8 +147,9 @@ class Writer:
         before = connection.total_changes
         try:
             tx.execute(self._sharing.begin)
-            for job in batch:
-                self._attempt(tx, job)
+            if len(batch) == 1 or batch[0].intake is None or not self._took_in(tx, batch[0].intake, batch):
+                for job in batch:
+                    self._attempt(tx, job)
             tx.execute("COMMIT")
         except self._sharing.errors:
             if connection.in_transaction:
@@ -137,6 +158,15 @@ class Writer:
         self.commits += connection.total_changes > before
         tx.tell()
         return tx.revoked
+
+    def _took_in(self, tx: Tx, intake: Intake[Any, Any], batch: Sequence[_Job]) -> bool:
+        """False where they did not go together, and nothing was written."""
+        with Savepoint(tx) as savepoint:
+            for job, result in zip(batch, intake(tx, [job.item for job in batch]), strict=True):
+                job.result = result
+        if isinstance(savepoint.error, self._sharing.errors) and not tx.connection.in_transaction:
+            raise savepoint.error
+        return savepoint.error is None
 
     def _attempt(self, tx: Tx, job: _Job) -> None:
         for _ in range(_COLLISIONS):
@@ -161,6 +191,12 @@ class Writer:
                 job.future.set_result(job.result)
             else:
                 job.future.set_exception(job.error)
+
+
+def _urgent_first(batch: Sequence[_Job]) -> list[list[_Job]]:
+    """What shares a transaction: what came from outside, then all else."""
+    parts = [job for job in batch if job.intake is not None], [job for job in batch if job.intake is None]
+    return [part for part in parts if part]
 
 
 class Reader:

@@ -124,31 +124,36 @@ _COMMENT: HeardIn = "comment"
 _REVIEW: HeardIn = "review"
 _THREAD: HeardIn = "thread"
 
+
+class _Said(msgspec.Struct):
+    body: str | None = None
+
+
 _decode = msgspec.json.Decoder(_Envelope).decode
+_decode_said = msgspec.json.Decoder(_Said).decode
 
 
-def worth_keeping(event: str, body: bytes, mention: str) -> bool:
-    """Whether a delivery's body may matter; of all others the GUID is enough. Cheap; in doubt it keeps."""
+def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) -> bool:
+    """Whether the body of a delivery with these members may matter; of all others the GUID is enough.
+
+    Cheap: it reads one member. In doubt it keeps.
+    """
     if event in _NEW:
-        if f"@{mention.lower()}".encode() in body.lower():
-            return True
-        try:
-            words = _words(event, _decode(body))
-        except msgspec.MsgspecError:
-            return False
-        return words is not None and bool(_MAY_BE_BARE.match(words.body))
-    if event == "pull_request":
-        try:
-            return _decode(body).action in _PULL_ACTIONS
-        except msgspec.MsgspecError:
-            return False
-    # Of every check run in the repository this App hears that it began and ended: told apart before it is parsed.
-    if event == "check_run" and any(f'"{action}"'.encode() in body for action in _CHECK_ACTIONS):
-        try:
-            return _decode(body).action in _CHECK_ACTIONS
-        except msgspec.MsgspecError:
-            return False
+        words = members.get("review" if event == "pull_request_review" else "comment")
+        return words is not None and _may_speak(words, f"@{mention.lower()}")
+    # Of every check run in the repository this App hears that it began and ended.
+    actions = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS}.get(event, frozenset())
+    if actions and (action := members.get("action")) is not None:
+        return bytes(action).strip(b'"').decode() in actions
     return False
+
+
+def _may_speak(words: msgspec.Raw, called: str) -> bool:
+    try:
+        said = _decode_said(words).body or ""
+    except msgspec.MsgspecError:
+        return called.encode() in bytes(words).lower()
+    return called in said.lower() or bool(_MAY_BE_BARE.match(said))
 
 
 def route(event: str, body: bytes, mention: str, repositories: Collection[str]) -> Sequence[tuple[str, Event]]:

@@ -13,9 +13,10 @@ class Secrets:
     """The webhook secrets that count: the present one and, while it is being rotated, the one before."""
 
     def __init__(self, secrets: bytes | Sequence[bytes]) -> None:
-        self._secrets = (secrets,) if isinstance(secrets, bytes) else tuple(secrets)
-        if not self._secrets or not all(self._secrets):
+        given = (secrets,) if isinstance(secrets, bytes) else tuple(secrets)
+        if not given or not all(given):
             raise ValueError("a webhook secret must not be empty: anybody could sign with it")
+        self._keyed = [hmac.new(secret, digestmod="sha256") for secret in given]
 
     def signed(self, body: bytes, header: str | None) -> bool:
         """Whether the `X-Hub-Signature-256` header is the signature of these bytes by one of the secrets."""
@@ -23,9 +24,11 @@ class Secrets:
             return False
         # What is not ASCII becomes a question mark, which no signature contains.
         given = header.encode("ascii", "replace")
-        matches = [hmac.compare_digest(given, _signature(secret, body)) for secret in self._secrets]
+        matches = [hmac.compare_digest(given, _signature(keyed, body)) for keyed in self._keyed]
         return any(matches)
 
 
-def _signature(secret: bytes, body: bytes) -> bytes:
-    return b"sha256=" + hmac.new(secret, body, "sha256").hexdigest().encode()
+def _signature(keyed: hmac.HMAC, body: bytes) -> bytes:
+    signing = keyed.copy()
+    signing.update(body)
+    return b"sha256=" + signing.hexdigest().encode()

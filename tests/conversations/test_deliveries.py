@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from bot.gating.states import RunState
-from bot.server.webhook import LARGEST_BODY
+from bot.server.checks import LARGEST_BODY
 from simulator.deliveries import Delivery, headers, signature
 from tests.conversations.world import SECRET, World, world
 

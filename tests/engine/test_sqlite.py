@@ -20,7 +20,7 @@ from bot.engine.port import CannotStart, Delivery, StoreError
 from bot.engine.runner import STORE_RETRY
 from bot.engine.sqlite import SqliteEngine
 from bot.engine.sqlite.database import Database
-from bot.engine.tables.inbox import store
+from bot.engine.tables.inbox import Arrived, store
 from bot.engine.transaction import Tx
 from tests.engine.clock import START, ManualClock
 from tests.engine.script import Act, Do, Noted, Script, delivery
@@ -52,7 +52,7 @@ def big(kilobytes: int) -> Delivery:
 
 
 def accept(delivery: Delivery, tx: Tx) -> bool:
-    return store(tx, delivery, START)
+    return store(tx, [Arrived(delivery, START)])[0]
 
 
 async def test_a_second_engine_on_the_same_file_is_refused_by_name(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ async def test_one_failing_job_does_not_take_its_neighbours_with_it(tmp_path: Pa
     async with opened(tmp_path / "engine.db") as database:
 
         def stumble(tx: Tx) -> None:
-            store(tx, delivery("lost"), START)
+            store(tx, [Arrived(delivery("lost"), START)])
             raise KeyError("a bug")
 
         results = await asyncio.gather(

@@ -79,7 +79,8 @@ def test_pushes_closing_and_reopening_are_heard() -> None:
 
 def test_only_what_may_matter_is_kept() -> None:
     def keeps(event: str, payload: dict[str, Any]) -> bool:
-        return worth_keeping(event, json.dumps(payload).encode(), "perf-gate")
+        members = msgspec.json.decode(json.dumps(payload), type=dict[str, msgspec.Raw])
+        return worth_keeping(event, members, "perf-gate")
 
     assert keeps("issue_comment", comment("hello @PERF-GATE"))
     assert keeps("issue_comment", comment("  max_gate=2"))
@@ -87,7 +88,10 @@ def test_only_what_may_matter_is_kept() -> None:
     assert not keeps("issue_comment", comment("hello"))
     assert not keeps("pull_request", pull("labeled"))
     assert not keeps("star", {"action": "created"})
-    assert not worth_keeping("issue_comment", b"[]", "perf-gate")
+    assert not keeps("issue_comment", {"action": "created"})
+    assert not keeps("issue_comment", {"comment": []})
+    assert keeps("issue_comment", {"comment": ["@Perf-Gate"]}), "of an unknown shape, and in doubt kept"
+    assert not keeps("pull_request", {"action": 1})
 
 
 def test_a_wrong_shape_raises_so_that_the_delivery_is_kept_as_failed() -> None:

@@ -7,8 +7,8 @@ import hashlib
 import hmac
 import io
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -18,8 +18,14 @@ from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
 from bot.engine.port import Delivery, StoreError
+from bot.server.checks import DEEPEST_NESTING, LARGEST_BODY, Members
 from bot.server.health import healthz
-from bot.server.webhook import DEEPEST_NESTING, LARGEST_BODY, PATIENCE, webhook
+from bot.server.listening import Listening
+from bot.server.webhook import PATIENCE, webhook
+from bot.server.webhook import Door as WayIn
+from bot.server.webhook import door as way_in
+
+Serving = Callable[..., AbstractAsyncContextManager["Door"]]
 
 SECRET = b"correct horse battery staple"
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
@@ -57,8 +63,10 @@ class Door:
         self.stored += [delivery] if new else []
         return new
 
-    def keep_body(self, event: str, body: bytes) -> bool:
-        return event == "issue_comment" and b"@perf-gate" in body
+    def keep_body(self, event: str, members: Members) -> bool:
+        return event == "issue_comment" and any(
+            b"@perf-gate" in name.encode() + bytes(value) for name, value in members.items()
+        )
 
     async def post(self, body: Any = BODY, **changes: str | None) -> tuple[int, dict[str, str]]:
         signed = body if isinstance(body, bytes) else b""
@@ -70,20 +78,48 @@ class Door:
 
 @asynccontextmanager
 async def served(secrets: Sequence[bytes] = (SECRET,), patience: timedelta = PATIENCE) -> AsyncIterator[Door]:
+    """As `perf-gate serve` listens."""
     door = Door()
-    app = web.Application()
-    app.router.add_post("/webhook", webhook(secrets, door.accept, door.keep_body, patience=patience))
-    app.router.add_get("/healthz", healthz)
-    server = TestServer(app)
+    way = way_in(secrets, door.accept, door.keep_body, patience=patience)
+    listening = Listening(application(way), way)
+    door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
+    try:
+        yield door
+    finally:
+        await listening.stop()
+
+
+@asynccontextmanager
+async def served_whole(secrets: Sequence[bytes] = (SECRET,), patience: timedelta = PATIENCE) -> AsyncIterator[Door]:
+    """Without the express way in: all of it by the HTTP server behind."""
+    door = Door()
+    server = TestServer(application(way_in(secrets, door.accept, door.keep_body, patience=patience)))
     await server.start_server()
     door.url = str(server.make_url("")).rstrip("/")
-    yield door
-    await server.close()
+    try:
+        yield door
+    finally:
+        await server.close()
+
+
+def application(way: WayIn) -> web.Application:
+    app = web.Application()
+    app.router.add_post("/webhook", webhook(way))
+    app.router.add_get("/healthz", healthz)
+    return app
+
+
+SERVED = {"express": served, "whole": served_whole}
+
+
+@pytest.fixture(params=SERVED)
+def serving(request: pytest.FixtureRequest) -> Serving:
+    return SERVED[request.param]
 
 
 @pytest.fixture
-async def door() -> AsyncIterator[Door]:
-    async with served() as door:
+async def door(serving: Serving) -> AsyncIterator[Door]:
+    async with serving() as door:
         yield door
 
 
@@ -234,9 +270,9 @@ async def test_chunk_that_lies_about_its_size_is_not_stored(door: Door) -> None:
     assert door.stored == []
 
 
-async def test_body_that_does_not_come_is_not_waited_for() -> None:
+async def test_body_that_does_not_come_is_not_waited_for(serving: Serving) -> None:
     """Neither is one whose later chunks cannot be parsed: aiohttp would wait for them as long as the client stays."""
-    async with served(patience=timedelta(0)) as door:
+    async with serving(patience=timedelta(0)) as door:
         answer = await speak(door, spoken(Content_Length="500"), BODY)
         assert answer.startswith(b"HTTP/1.1 408 ")
         assert door.stored == []
@@ -254,8 +290,8 @@ async def test_store_that_fails_is_said_so_that_github_can_redeliver(door: Door,
     assert await door.post() == (202, {"status": "accepted"})
 
 
-async def test_secret_can_be_rotated_without_losing_a_delivery() -> None:
-    async with served([b"new secret", SECRET]) as door:
+async def test_secret_can_be_rotated_without_losing_a_delivery(serving: Serving) -> None:
+    async with serving([b"new secret", SECRET]) as door:
         assert (await door.post())[0] == 202
         assert (await door.post(X_Hub_Signature_256=sign(BODY, b"new secret")))[0] == 202
         assert (await door.post(X_Hub_Signature_256=sign(BODY, b"older secret")))[0] == 401
@@ -264,7 +300,7 @@ async def test_secret_can_be_rotated_without_losing_a_delivery() -> None:
 @pytest.mark.parametrize("secret", [b"", [], [b"good", b""]])
 def test_empty_secret_is_no_secret(secret: Any) -> None:
     with pytest.raises(ValueError, match="must not be empty"):
-        webhook(secret, Door().accept, Door().keep_body)
+        way_in(secret, Door().accept, Door().keep_body)
 
 
 async def test_health_is_answered(door: Door) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientSession, web
-from aiohttp.test_utils import TestServer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.server.webhook import routes
+from bot.server.listening import Listening
+from bot.server.webhook import door, webhook
 from tests.server.test_webhook import BODY, SECRET, Door, headers, sign
 
 # What an HTTP client lets through in a header's value; UTF-8 beyond ASCII included.
@@ -39,12 +39,12 @@ class Knocker:
         self.runner.run(self._open())
 
     async def _open(self) -> None:
+        way_in = door(SECRET, self.door.accept, self.door.keep_body)
         app = web.Application()
-        app.add_routes(routes(SECRET, self.door.accept, self.door.keep_body))
-        self.server = TestServer(app)
-        await self.server.start_server()
+        app.router.add_post("/webhook", webhook(way_in))
+        self.listening = Listening(app, way_in)
+        self.url = f"http://127.0.0.1:{await self.listening.start('127.0.0.1', 0)}/webhook"
         self.session = ClientSession()
-        self.url = self.server.make_url("/webhook")
 
     async def _post(self, body: bytes, given_headers: dict[str, str]) -> tuple[int, Any]:
         async with self.session.post(self.url, data=body, headers=given_headers) as response:
@@ -57,7 +57,7 @@ class Knocker:
     def close(self) -> None:
         async def closing() -> None:
             await self.session.close()
-            await self.server.close()
+            await self.listening.stop()
 
         self.runner.run(closing())
         self.runner.close()

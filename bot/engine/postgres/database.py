@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import psycopg
@@ -12,6 +12,7 @@ from bot.engine.port import CannotStart
 from bot.engine.postgres.schema import prepare
 from bot.engine.postgres.session import Session, describe, with_defaults
 from bot.engine.postgres.sharing import ManyProcesses
+from bot.engine.tables import inbox
 from bot.engine.transaction import Tx
 from bot.engine.writer import MOST_TOGETHER, Committed, Reader, Trouble, Writer
 
@@ -43,8 +44,8 @@ class Database:
     async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T:
         return await self._moving.write(work, rouses=rouses)
 
-    async def take_in(self, work: Callable[[Tx], T], *, rouses: bool) -> T:
-        return await self._taking_in.write(work, rouses=rouses)
+    def take_in(self, arrived: inbox.Arrived, *, rouses: bool) -> Awaitable[bool]:
+        return self._taking_in.take_in(inbox.store, arrived, rouses=rouses)
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         return await self._reader.read(work)

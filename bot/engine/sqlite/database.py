@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TypeVar
@@ -11,8 +11,10 @@ from typing import TypeVar
 from bot.engine.port import CannotStart
 from bot.engine.sqlite.alone import Alone
 from bot.engine.sqlite.backup import damage
+from bot.engine.sqlite.checkpoint import LAST_RESORT_PAGES, Checkpoints
 from bot.engine.sqlite.lock import ProcessLock
 from bot.engine.sqlite.schema import prepare
+from bot.engine.tables import inbox
 from bot.engine.transaction import Tx
 from bot.engine.writer import MOST_TOGETHER, Committed, Reader, Trouble, Writer
 
@@ -35,6 +37,7 @@ class Database:
                 _check(path)
                 writing = opened.enter_context(closing(connect(path)))
                 prepare(writing, state_schema)
+                writing.execute(f"PRAGMA wal_autocheckpoint = {LAST_RESORT_PAGES}")
                 reading = opened.enter_context(closing(connect(path)))
                 reading.execute("PRAGMA query_only = ON")
             except sqlite3.Error as error:
@@ -42,6 +45,7 @@ class Database:
             self._opened = opened.pop_all()
         sharing = Alone()
         trouble = Trouble(str(path), sharing)
+        self._checkpoints = Checkpoints(path)
         self._writer = Writer(lambda: writing, sharing, trouble, self._after_commit, MOST_TOGETHER)
         self._reader = Reader(lambda: reading, sharing, trouble)
 
@@ -53,9 +57,9 @@ class Database:
     async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T:
         return await self._writer.write(work, rouses=rouses)
 
-    async def take_in(self, work: Callable[[Tx], T], *, rouses: bool) -> T:
-        """Write what came from outside: here, as everything else."""
-        return await self._writer.write(work, rouses=rouses)
+    def take_in(self, arrived: inbox.Arrived, *, rouses: bool) -> Awaitable[bool]:
+        """Write what came from outside, before all else that waits."""
+        return self._writer.take_in(inbox.store, arrived, rouses=rouses)
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         return await self._reader.read(work)
@@ -64,10 +68,12 @@ class Database:
         """Finish what was asked for, then let go of the file."""
         await self._writer.close()
         await self._reader.close()
+        self._checkpoints.close()
         self._opened.close()
 
     def _after_commit(self, revoked: Sequence[str], rouses: bool) -> None:
         self.committed(revoked, rouses)
+        self._checkpoints.committed()
 
 
 def _check(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,15 +23,46 @@ class Waiting:
     attempts: int
 
 
-def store(tx: Tx, delivery: Delivery, now: datetime) -> bool:
-    """False when the GUID is known. A delivery without a body is handled by being known."""
-    status = "handled" if delivery.body is None else "waiting"
-    added = tx.execute(
-        "INSERT INTO deliveries (guid, event, body, received_at, status, due) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO NOTHING",
-        (delivery.guid, delivery.event, delivery.body, stored(now), status, stored(now)),
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    delivery: Delivery
+    at: datetime
+
+
+def store(tx: Tx, arrived: Sequence[Arrived]) -> list[bool]:
+    """For each, False where its GUID is known. A delivery without a body is handled by being known."""
+    guids = [one.delivery.guid for one in arrived]
+    if len(arrived) > 1 and (len(set(guids)) < len(guids) or _known(tx, guids)):
+        return [added for one in arrived for added in store(tx, [one])]
+    results: list[bool] = []
+    while rest := arrived[len(results) :]:
+        # Few different statements, which the store then prepares once.
+        together = rest[: 1 << (len(rest).bit_length() - 1)]
+        added = _insert(tx, together)
+        if added not in (0, len(together)):
+            raise RuntimeError("another process took some of these in between: one at a time tells which")
+        results += [added > 0] * len(together)
+    return results
+
+
+def _known(tx: Tx, guids: Sequence[str]) -> bool:
+    padded = [*guids, *[guids[0]] * ((1 << (len(guids) - 1).bit_length()) - len(guids))]
+    sql = f"SELECT 1 FROM deliveries WHERE guid IN ({', '.join('?' * len(padded))}) LIMIT 1"
+    return tx.execute(sql, padded).fetchone() is not None
+
+
+def _insert(tx: Tx, arrived: Sequence[Arrived]) -> int:
+    row = "(?, ?, ?, ?, ?, ?)"
+    sql = (
+        "INSERT INTO deliveries (guid, event, body, received_at, status, due) VALUES "
+        f"{', '.join([row] * len(arrived))} ON CONFLICT DO NOTHING"
     )
-    return bool(added.rowcount)
+    values: list[object] = []
+    for one in arrived:
+        delivery, at = one.delivery, stored(one.at)
+        status = "handled" if delivery.body is None else "waiting"
+        values += (delivery.guid, delivery.event, delivery.body, at, status, at)
+    return tx.execute(sql, values).rowcount
 
 
 def next_waiting(tx: Tx, now: datetime) -> Waiting | None:

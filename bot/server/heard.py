@@ -1,0 +1,42 @@
+"""What the log tells of the door: each delivery by its GUID; those that were stored together share a line."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from bot.engine.port import Delivery
+
+_log = logging.getLogger("bot.server.webhook")
+
+
+class Heard:
+    def __init__(self) -> None:
+        self._accepted: list[tuple[Delivery, bool]] = []
+
+    def accepted(self, delivery: Delivery, new: bool) -> None:
+        """Told after the answers to all that came with it: a line costs as much as half a delivery."""
+        if not self._accepted:
+            asyncio.get_running_loop().call_soon(self._tell)
+        self._accepted.append((delivery, new))
+
+    def refused(self, status: int, why: str) -> None:
+        _log.warning("delivery refused", extra={"status": status, "why": why})
+
+    def not_stored(self, delivery: Delivery, error: BaseException) -> None:
+        ids = {"delivery": delivery.guid, "github_event": delivery.event}
+        _log.error("delivery not stored", extra=ids, exc_info=error)
+
+    def _tell(self) -> None:
+        told, self._accepted = self._accepted, []
+        if len(told) == 1:
+            ((delivery, new),) = told
+            ids = {"delivery": delivery.guid, "github_event": delivery.event, "new": new}
+            _log.info("delivery accepted", extra=ids)
+            return
+        lists = {
+            "deliveries": [delivery.guid for delivery, _ in told],
+            "github_events": [delivery.event for delivery, _ in told],
+            "seen_before": [delivery.guid for delivery, new in told if not new],
+        }
+        _log.info("deliveries accepted", extra=lists)

@@ -1,0 +1,72 @@
+"""Listening on a port: the express way in for deliveries, and behind it the whole HTTP server for all else."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from aiohttp import web
+
+from bot.server.express import Express
+from bot.server.webhook import Door
+
+IDLE = timedelta(seconds=75)
+"""A kept connection on which nothing comes is closed: aiohttp's own keep-alive, for those it does not serve."""
+
+
+class Listening:
+    """Made by `start`, ended by `stop`."""
+
+    def __init__(self, application: web.Application, door: Door) -> None:
+        self._runner = web.AppRunner(
+            application, access_log=None, handle_signals=False, keepalive_timeout=IDLE.total_seconds()
+        )
+        self._door = door
+        self._here: set[Express] = set()
+        self._empty = asyncio.Event()
+        self._server: asyncio.Server | None = None
+        self._looking: asyncio.TimerHandle | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """The port listened on, another than asked for where that is 0. Raises OSError."""
+        await self._runner.setup()
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._connected, host, port, backlog=128)
+        self._look_for_idle()
+        bound: int = self._server.sockets[0].getsockname()[1]
+        return bound
+
+    async def stop(self) -> None:
+        """Take nothing new; what is being stored is answered first, for as long as a delivery may take."""
+        if self._looking is not None:
+            self._looking.cancel()
+        if self._server is not None:
+            self._server.close()
+        for connection in list(self._here):
+            connection.end()
+        self._connection_left()
+        try:
+            async with asyncio.timeout(self._door.patience.total_seconds()):
+                await self._empty.wait()
+        except TimeoutError:
+            for connection in list(self._here):
+                connection.abort()
+        await self._runner.cleanup()
+
+    def _connected(self) -> Express:
+        server = self._runner.server
+        assert server is not None, "set up by start"  # noqa: S101
+        return Express(self._door, server, self._here, self._connection_left)
+
+    def _connection_left(self) -> None:
+        if self._here:
+            self._empty.clear()
+        else:
+            self._empty.set()
+
+    def _look_for_idle(self) -> None:
+        loop = asyncio.get_running_loop()
+        since = loop.time() - IDLE.total_seconds()
+        for connection in [one for one in self._here if one.idle and one.heard_at < since]:
+            connection.end()
+        self._looking = loop.call_later(IDLE.total_seconds() / 5, self._look_for_idle)
