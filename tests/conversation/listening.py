@@ -52,7 +52,8 @@ class Listener:
         """Deliver it, let what follows follow; what the bot would have written to this very comment."""
         said = payload(heard_in, number, login, body, before)
         event = EVENT_OF[heard_in]
-        if not deliveries.worth_keeping(event, said, "perf-gate"):
+        members = msgspec.json.decode(said, type=dict[str, msgspec.Raw])
+        if not deliveries.worth_keeping(event, members, "perf-gate"):
             assert self.story.machine.route(Delivery("guid", event, said)) == ()
             return Counter()
         answers: Counter[str] = Counter()
