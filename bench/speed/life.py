@@ -92,6 +92,16 @@ async def round_ended(port: int) -> None:
             await asyncio.sleep(0.25)
 
 
+async def handled(port: int) -> None:
+    """Until no delivery waits."""
+    async with aiohttp.ClientSession() as session, asyncio.timeout(300):
+        while True:
+            async with session.get(f"http://127.0.0.1:{port}/readyz") as response:
+                if (await response.json())["oldest_unhandled_delivery_seconds"] is None:
+                    return
+            await asyncio.sleep(0.1)
+
+
 def core_while_parked(server: Server) -> float:
     """The share of one core over half a minute in which nothing comes."""
     before, began = server.cpu_seconds(), time.perf_counter()

@@ -23,17 +23,18 @@ LAST_RESORT_PAGES = 64 * 1024
 
 
 class Checkpoints:
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: Path, pause: float = PAUSE) -> None:
         self._database = database
         self._log = database.with_name(database.name + "-wal")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="engine-checkpoint")
         self._under_way: Future[None] | None = None
+        self._pause = pause
         self._began = time.monotonic()
 
     def committed(self) -> None:
         """After a commit: begin to move where there is enough, and none is under way."""
         now = time.monotonic()
-        if now - self._began < PAUSE or not (self._under_way is None or self._under_way.done()):
+        if now - self._began < self._pause or not (self._under_way is None or self._under_way.done()):
             return
         self._began = now
         if self._log.stat().st_size >= FROM_BYTES:
