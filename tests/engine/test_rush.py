@@ -19,7 +19,6 @@ from tests.engine.clock import START
 from tests.engine.script import Do, delivery
 from tests.engine.stage import Shell, playing
 
-
 A_WINDOW = 1.1 * WINDOW
 """And a little, as times are not exact."""
 
@@ -70,7 +69,7 @@ def test_rush_that_lasts_holds_up_handling_no_longer() -> None:
     while rush.on:
         crowd(rush, MANY)
         watch.pass_(A_WINDOW)
-        lasted += WINDOW
+        lasted += A_WINDOW
         assert lasted < 2 * LONGEST
     assert lasted >= LONGEST
     watch.pass_(10 * WINDOW)
