@@ -19,30 +19,28 @@ from bot.gating.machine import GateMachine
 MACHINE = GateMachine("perf-gate", {"marin-community/marin"})
 STORED = sorted((Path(__file__).parent / "stored").glob("*.jsonl.gz"))
 # A state that a later release adds is in none of what was stored before it.
-STATES_THEN = set(
-    [
-        "assessing",
-        "awaiting_reviewer",
-        "preparing",
-        "testing",
-        "locating_baseline",
-        "queued",
-        "submitting",
-        "ferrying",
-        "collecting",
-        "comparing",
-        "awaiting_escalation",
-        "passed",
-        "warned",
-        "failed",
-        "inconclusive",
-        "waived",
-        "halted",
-        "stopped",
-        "out_of_scope",
-        "stuck",
-    ]
-)
+STATES_THEN = {
+    "assessing",
+    "awaiting_reviewer",
+    "preparing",
+    "testing",
+    "locating_baseline",
+    "queued",
+    "submitting",
+    "ferrying",
+    "collecting",
+    "comparing",
+    "awaiting_escalation",
+    "passed",
+    "warned",
+    "failed",
+    "inconclusive",
+    "waived",
+    "halted",
+    "stopped",
+    "out_of_scope",
+    "stuck",
+}
 NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 
