@@ -100,6 +100,19 @@ class CallGraph:
         """Every definition of the package that reads a name, as a callback too, class bodies and constants included."""
         return [item for item in self._known if item.tail != name and item.names(name)]
 
+    def values(self, name: str) -> set[str]:
+        """The texts that constants of that name stand for."""
+        return self._values.get(name, set())
+
+    @cached_property
+    def _values(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for item in self._known:
+            if item.kind == "constant":
+                value = getattr(item.node, "value", None)
+                found[item.tail].add(ast.unparse(value) if isinstance(value, ast.Constant) else "")
+        return found
+
     def calls(self, name: str) -> list[ast.Call]:
         """Every call of that name in the package, module level and class bodies included."""
         return [call for item in self._known if item.names(name) for call in item.calls if callee(call) == name]

@@ -27,11 +27,13 @@ def analyse(changed: Changed, base: Side, head: Side, vocabulary: Vocabulary) ->
     sites: dict[tuple[int, Frequency], list[Site]] = {}
     graphs = (CallGraph(base, vocabulary, sites), CallGraph(head, vocabulary, sites))
     found = [_as_used(item, graphs[1], vocabulary) for item in _interface(changed, graphs[1], vocabulary)]
-    found += [item for pair in (*changed.altered, *changed.moved) for item in _pointed(*pair, graphs[1], vocabulary)]
+    renamed = {(old.tail, new.tail) for old, new in changed.moved if old.tail != new.tail}
+    for pair in (*changed.altered, *changed.moved):
+        found += _pointed(*pair, graphs, vocabulary, renamed)
     found += [item for pair in (*changed.altered, *changed.moved) for item in reordered(*pair, graphs[1], vocabulary)]
     found += [item for pair in (*changed.altered, *changed.moved) for item in rescoped(*pair, graphs[1])]
     functions = [[item for item in side if item.kind != "constant"] for side in (changed.before, changed.after)]
-    for difference in differences(functions[0], functions[1], graphs, vocabulary):
+    for difference in differences(functions[0], functions[1], graphs, vocabulary, renamed):
         if (item := meaning(difference, vocabulary)) is not None:
             found.append(item)
     return _sorted(found)
@@ -64,10 +66,22 @@ def _as_used(item: Evidence, graph: CallGraph, vocabulary: Vocabulary) -> Eviden
     return msgspec.structs.replace(item, frequency=graph.read(item.what.split(" ", 1)[0]))
 
 
-def _pointed(before: Defined, after: Defined, graph: CallGraph, vocabulary: Vocabulary) -> Iterator[Evidence]:
+def _pointed(
+    before: Defined,
+    after: Defined,
+    graphs: tuple[CallGraph, CallGraph],
+    vocabulary: Vocabulary,
+    renamed: set[tuple[str, str]],
+) -> Iterator[Evidence]:
     if after.kind != "function":
         return
-    edits = [edit for edit in edits_in_place(before, after) if edit.statement]
+    graph = graphs[1]
+    edits = [
+        edit
+        for edit in edits_in_place(before, after)
+        # A definition under another name, and a value that got or lost its name, are what they were.
+        if edit.statement and (edit.old, edit.new) not in renamed and not _same_value(edit, graphs)
+    ]
     if not edits:
         return
     lines: dict[int, Frequency] = {}
@@ -78,6 +92,11 @@ def _pointed(before: Defined, after: Defined, graph: CallGraph, vocabulary: Voca
     for edit in edits:
         if item := _edit(edit, after, lines.get(edit.line, graph.frequency(after)), vocabulary):
             yield item
+
+
+def _same_value(edit: Edit, graphs: tuple[CallGraph, CallGraph]) -> bool:
+    """Does one side write by name what the other writes out, and do all constants of that name have that value?"""
+    return graphs[1].values(edit.new) == {edit.old} or graphs[0].values(edit.old) == {edit.new}
 
 
 def _edit(edit: Edit, item: Defined, frequency: Frequency, vocabulary: Vocabulary) -> Evidence | None:

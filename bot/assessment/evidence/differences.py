@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Literal
 
 import msgspec
@@ -25,6 +25,7 @@ Side = Literal["added", "removed", "more often", "repeated", "fewer"]
 
 _WHOLE = frozenset(["read_bytes", "write_bytes", "read_text", "write_text"])
 _BRANCHES = (ast.If, ast.IfExp, ast.Match)
+_NAME = re.compile(r"\w+")
 _ATTRIBUTE = re.compile(r"\b_(?:\.\w+)+")
 
 
@@ -36,9 +37,13 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def differences(
-    before: Iterable[Defined], after: Iterable[Defined], graphs: tuple[CallGraph, CallGraph], vocabulary: Vocabulary
+    before: Iterable[Defined],
+    after: Iterable[Defined],
+    graphs: tuple[CallGraph, CallGraph],
+    vocabulary: Vocabulary,
+    renamed: Set[tuple[str, str]] = frozenset(),
 ) -> list[Difference]:
-    """In order of appearance; what was added first."""
+    """In order of appearance; what was added first. `renamed` are definitions that only have another name."""
     old, new = list(before), list(after)
     changed = {item.tail for item in (*old, *new) if item.kind == "function"}
     pools = [
@@ -62,6 +67,12 @@ def differences(
     excused_added |= {("call", name) for name in mentioned[0]}
     excused_removed |= {("argument", text) for text in _renamed_values(pools[0], new)}
     excused_added |= {("argument", text) for text in _renamed_values(pools[1], old)}
+    for old_key, new_key in (*_renamed_in(pools[0], renamed), *_named_values(pools, graphs)):
+        if counts[0][old_key] == counts[1][new_key]:
+            excused_removed.add(old_key)
+            excused_added.add(new_key)
+    excused_added |= _named_before(pools[1], counts, paths)
+    excused_removed |= _named_before(pools[0], (counts[1], counts[0]), paths)
     highest: dict[tuple[str, str], int] = {}
     for fact in pools[0]:
         highest[fact.key] = max(highest.get(fact.key, 0), rank(fact.frequency))
@@ -86,6 +97,7 @@ def differences(
             continue
         fewer = fact.kind in ("call", "except") and 0 < counts[1][fact.key] < counts[0][fact.key]
         fewer = fewer and (fact.kind != "call" or paths[1][fact.text] < paths[0][fact.text])
+        fewer = fewer or _given_less(fact, counts)
         if fewer and len(old) == len(new):
             found.append(Difference("fewer", fact))
             seen.add((fact.key, fact.path, fact.owner))
@@ -93,6 +105,52 @@ def differences(
             found.append(Difference("removed", fact))
             seen.add((fact.key, fact.path, fact.owner))
     return _unmatched(found)
+
+
+_Key = tuple[str, str]
+
+
+def _renamed_in(pool: list[Fact], renamed: Set[tuple[str, str]]) -> Iterator[tuple[_Key, _Key]]:
+    """(old, new) keys of facts that speak of definitions which have another name now."""
+    names = dict(renamed)
+    for fact in pool if names else ():
+        text = _NAME.sub(lambda found: names.get(found.group(), found.group()), fact.text)
+        if text != fact.text:
+            yield fact.key, (fact.kind, text)
+
+
+def _named_values(pools: Sequence[list[Fact]], graphs: tuple[CallGraph, CallGraph]) -> Iterator[tuple[_Key, _Key]]:
+    """(old, new) keys of arguments that one side writes out and the other passes as a constant of that value."""
+    for number, graph in enumerate(graphs):
+        for fact in pools[number]:
+            before, equals, value = fact.text.removesuffix(")").rpartition("=")
+            written = graph.values(value) if fact.kind == "argument" and equals else set()
+            if len(written) == 1 and (text := next(iter(written))):
+                pair = fact.key, ("argument", f"{before}={text})")
+                yield pair if number == 0 else (pair[1], pair[0])
+
+
+_Counts = Sequence[Counter[tuple[str, str]]]
+
+
+def _given_less(fact: Fact, counts: _Counts) -> bool:
+    """As many calls as before, and one of them is no longer given this."""
+    call = ("call", fact.text.partition("(")[0])
+    return (
+        fact.kind == "argument" and 0 < counts[1][fact.key] < counts[0][fact.key] and counts[0][call] == counts[1][call]
+    )
+
+
+def _named_before(pool: list[Fact], counts: _Counts, paths: list[Counter[str]]) -> set[tuple[str, str]]:
+    """Results that are gone through at once and had a name on the other side, whose call is made as often there."""
+    if counts[0]["hold", "all of _"] <= counts[1]["hold", "all of _"]:
+        return set()
+    found = set()
+    for fact in pool:
+        name = callee(fact.about) if isinstance(fact.about, ast.Call) else ""
+        if fact.kind == "hold" and name and paths[0][name] == paths[1][name]:
+            found.add(fact.key)
+    return found
 
 
 def _unmatched(found: list[Difference]) -> list[Difference]:

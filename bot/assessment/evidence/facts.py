@@ -139,7 +139,12 @@ class _Reader:
         yield "hold", f"all of {self._over(node.generators[0].iter)}", node.generators[0].iter
 
     def _subscript(self, node: ast.Subscript) -> Iterator[_Found]:
-        if isinstance(node.ctx, ast.Load) and isinstance(node.slice, ast.BinOp):
+        if not isinstance(node.ctx, ast.Load):
+            return
+        if isinstance(node.slice, ast.BinOp):
+            yield "compute", f"at [{self._text(node.slice)}]", node
+        elif isinstance(node.slice, ast.Slice) and isinstance(node.slice.upper, ast.Constant):
+            # The first few instead of all, or another few.
             yield "compute", f"at [{self._text(node.slice)}]", node
 
     def _deletes(self, node: ast.Delete) -> Iterator[_Found]:
