@@ -17,9 +17,10 @@ from simulator.reviewing import Reviewing
 from simulator.routes import actions, apps, collaborators, contents, pulls
 from simulator.routes.checks import CheckRoutes
 from simulator.routes.comments import CommentRoutes
+from simulator.routes.manifests import ManifestRoutes
 from simulator.routes.reviews import ReviewRoutes
 
-AuthKind = Literal["app", "installation"]
+AuthKind = Literal["app", "installation", "anonymous"]
 
 # Parameters that may hold slashes, encoded or not: a path, `owner:feature/x...main`, `heads/feature/x`.
 _WIDE = {"path", "basehead", "ref"}
@@ -88,9 +89,14 @@ def operations(announcer: Announcer, deliveries: Deliveries) -> list[Operation]:
         ("GET", f"{repo}/actions/runs/{{run_id}}/artifacts", actions.list_artifacts),
         ("GET", f"{repo}/actions/artifacts/{{artifact_id}}/{{archive_format}}", actions.download_artifact),
     ]
-    return [Operation(method, path, "app", handler) for method, path, handler in app] + [
-        Operation(method, path, "installation", handler) for method, path, handler in installation
-    ]
+    registering = Operation(
+        "POST", "/app-manifests/{code}/conversions", "anonymous", ManifestRoutes(deliveries).convert
+    )
+    return (
+        [registering]
+        + [Operation(method, path, "app", handler) for method, path, handler in app]
+        + [Operation(method, path, "installation", handler) for method, path, handler in installation]
+    )
 
 
 class Router:

@@ -184,7 +184,9 @@ def _header_problems(call: Call) -> list[str]:
 def _credential_problems(operation: Operation, call: Call) -> list[str]:
     if call.caller.kind == operation.auth:
         return []
-    wanted = {"app": "the App's JWT", "installation": "an installation token"}[operation.auth]
+    wanted = {"app": "the App's JWT", "installation": "an installation token", "anonymous": "no credential"}[
+        operation.auth
+    ]
     return [f"it needs {wanted}, the caller is {call.caller.kind}"]
 
 

@@ -24,6 +24,7 @@ from simulator.origins import trouble
 from simulator.pace import PaceReferee
 from simulator.page import add_pages
 from simulator.referee import Referee
+from simulator.routes.manifests import add_registration
 from simulator.storage import storage_app
 from simulator.verbs.actions import ActionVerbs
 from simulator.verbs.checks import CheckVerbs
@@ -106,6 +107,7 @@ class Simulator(
         site = web.Application(middlewares=[trouble(self.world, self.faults, "web")])
         add_git_routes(site, self.world)
         add_pages(site, self)
+        add_registration(site, self)
         artifacts = artifacts_app(self.world, [trouble(self.world, self.faults, "artifacts")])
         storage = storage_app(self.world, [trouble(self.world, self.faults, "storage")])
         for name, app in (("api", api), ("web", site), ("artifacts", artifacts), ("storage", storage)):

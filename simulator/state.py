@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from simulator.git import GitRepository
 
@@ -46,6 +46,16 @@ class App:
     created_at: datetime
     permissions: dict[str, str] = field(default_factory=lambda: dict(DEFAULT_PERMISSIONS))
     events: tuple[str, ...] = DEFAULT_EVENTS
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """An App that somebody asked to register; the code is good once."""
+
+    code: str
+    owner: str
+    wanted: dict[str, Any]
+    expires_at: datetime
 
 
 @dataclass(eq=False)

@@ -18,6 +18,7 @@ from simulator.state import (
     Comment,
     Installation,
     Issue,
+    Manifest,
     Repository,
     ReviewComment,
     StoredObject,
@@ -60,6 +61,7 @@ class World:
     links: Links = field(default_factory=Links)
     accounts: dict[str, Account] = field(default_factory=dict)
     apps: dict[int, App] = field(default_factory=dict)
+    manifests: dict[str, Manifest] = field(default_factory=dict)
     installations: dict[int, Installation] = field(default_factory=dict)
     repositories: dict[int, Repository] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)

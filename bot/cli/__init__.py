@@ -16,9 +16,11 @@ COMMANDS = {
     "doctor": "doctor",
     "export": "export",
     "reanalyse": "reanalyse",
+    "replay": "replay",
     "revive": "revive",
     "runs": "runs",
     "serve": "serve",
+    "setup": "setup",
     "trace": "trace",
 }
 

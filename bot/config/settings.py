@@ -26,6 +26,11 @@ from pydantic_core import ErrorDetails
 from bot.config.wording import meant, problem
 
 PREFIX = "PERF_GATE_"
+DEFAULT_API_URL = "https://api.github.com"
+DEFAULT_GITHUB_URL = "https://github.com"
+SECRET_FIELDS = ("private_key", "webhook_secret", "database_url")
+"""What may also be given as a file, by the variable with `_FILE` behind its name."""
+
 # Bucket names: https://cloud.google.com/storage/docs/buckets#naming
 _BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
 _PLAIN_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*/?")
@@ -89,8 +94,8 @@ class Settings(BaseModel):
     mention: str = Field(default="perf-gate", pattern=r"^[A-Za-z0-9-]+$", description="the name people mention")
     host: str = Field(default="127.0.0.1", description="the address to listen on")
     port: int = Field(default=8080, ge=0, le=65535, description="the port to listen on")
-    github_api_url: str = Field(default="https://api.github.com", description="GitHub's REST API")
-    github_url: str = Field(default="https://github.com", description="where repositories are cloned from")
+    github_api_url: str = Field(default=DEFAULT_API_URL, description="GitHub's REST API")
+    github_url: str = Field(default=DEFAULT_GITHUB_URL, description="where repositories are cloned from")
     write_spacing: float = Field(default=1.0, ge=0, description="seconds between two writes to GitHub")
 
     recovery_seconds: float = Field(
@@ -271,8 +276,28 @@ class MissingSettings(Exception):
 def _environment(model: type[BaseModel]) -> dict[str, str]:
     """What the environment says of this model's fields; an empty variable is none. Read by hand: a library that also
     knows other sources costs every start a tenth of a second and ten megabytes."""
-    named = {field: os.environ.get(f"{PREFIX}{field.upper()}", "") for field in model.model_fields}
+    named = {field: _value(field) for field in model.model_fields}
     return {field: value for field, value in named.items() if value}
+
+
+def _value(field: str) -> str:
+    """A secret's own variable, or the content of the file that its `_FILE` variable names: hosts mount secrets so."""
+    name = f"{PREFIX}{field.upper()}"
+    value, file = os.environ.get(name, ""), os.environ.get(f"{name}_FILE", "") if field in SECRET_FIELDS else ""
+    if not file:
+        return value
+    if value:
+        raise MissingSettings(f"both {name} and {name}_FILE are set; unset one of them")
+    try:
+        return Path(file).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise MissingSettings(f"{name}_FILE: {file} cannot be read: {why}") from None
+
+
+def secret_value(field: str) -> str:
+    """One secret alone, for a command that needs nothing else; empty where it is not set. Raises MissingSettings."""
+    return _value(field)
 
 
 def load_state_settings() -> StateSettings:
@@ -300,6 +325,7 @@ def load_settings() -> Settings:
 def unknown_variables() -> list[str]:
     """A sentence for each variable with our prefix that nothing reads: most are misspelt, and a default holds."""
     known = [field.upper() for field in Settings.model_fields]
+    known += [f"{field.upper()}_FILE" for field in SECRET_FIELDS]
     said = []
     for name in sorted(name.removeprefix(PREFIX) for name in os.environ if name.startswith(PREFIX)):
         if name not in known:

@@ -18,14 +18,14 @@ from bot.github.comments import Comments
 from bot.github.commit_checks import CommitChecks
 from bot.github.contents import Contents
 from bot.github.deliveries import Deliveries
-from bot.github.model import AppInfo
+from bot.github.model import AppGrants, AppInfo, InstallationInfo
 from bot.github.names import APP, RepoRef
 from bot.github.pace import WRITE_SPACING, Ledger, Pace
 from bot.github.permissions import Permissions
 from bot.github.pulls import Pulls
 from bot.github.threads import Threads
 from bot.github.transport import Transport
-from bot.github.wire import AppBody, InstallationBody, VisibilityBody
+from bot.github.wire import AppBody, GrantsBody, InstallationBody, VisibilityBody
 
 
 class GitHub:
@@ -87,13 +87,26 @@ class GitHub:
             self._known_app = AppInfo(body.id, body.slug, body.name)
         return self._known_app
 
+    async def grants(self) -> AppGrants:
+        """What the App is registered with, as it is now."""
+        body = (await self._client.get(APP, "/app", "learn what it may")).read(GrantsBody)
+        return AppGrants(body.slug, body.html_url, body.permissions, tuple(body.events))
+
     async def installation(self, full_name: str) -> int | None:
         """The id of the installation that covers `owner/name`; None where the App is not installed there."""
+        found = await self.installed(full_name)
+        return None if found is None else found.id
+
+    async def installed(self, full_name: str) -> InstallationInfo | None:
+        """The same with what its owner granted."""
         owner, _, name = full_name.partition("/")
         answer = await self._client.look_up(
             APP, "/repos/{owner}/{repo}/installation", "look up its installation", owner=owner, repo=name
         )
-        return None if answer is None else answer.read(InstallationBody).id
+        if answer is None:
+            return None
+        body = answer.read(InstallationBody)
+        return InstallationInfo(body.id, body.permissions, body.suspended_at is not None)
 
     async def is_public(self, repo: RepoRef) -> bool:
         """Whether everybody may read the repository. Fault where GitHub does not say; absent is not public."""

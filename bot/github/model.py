@@ -10,6 +10,25 @@ Level = Literal["admin", "write", "read", "none"]
 
 
 @dataclass(frozen=True, slots=True)
+class AppGrants:
+    """What the App is registered with."""
+
+    slug: str
+    html_url: str
+    permissions: dict[str, str]
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationInfo:
+    """`permissions` are those that the owner accepted; an App that asks for more later waits for them."""
+
+    id: int
+    permissions: dict[str, str]
+    suspended: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AppInfo:
     """Who the App is; `login` is the author of its comments."""
 

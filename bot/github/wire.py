@@ -29,8 +29,19 @@ class AppBody(msgspec.Struct, frozen=True):
     slug: str
 
 
+class GrantsBody(msgspec.Struct, frozen=True):
+    """The same answer, for whoever asks what the App may."""
+
+    slug: str
+    html_url: str
+    permissions: dict[str, str]
+    events: list[str]
+
+
 class InstallationBody(msgspec.Struct, frozen=True):
     id: int
+    permissions: dict[str, str] = {}
+    suspended_at: datetime | None = None
 
 
 class VisibilityBody(msgspec.Struct, frozen=True):

@@ -22,6 +22,7 @@ from typing import Any
 HERE = Path(__file__).parent
 OPERATIONS = (
     "GET /app",
+    "POST /app-manifests/{code}/conversions",
     "GET /app/hook/deliveries",
     "POST /app/hook/deliveries/{delivery_id}/attempts",
     "POST /app/installations/{installation_id}/access_tokens",
