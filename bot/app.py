@@ -39,9 +39,7 @@ from bot.iris.adapter import Iris
 from bot.iris.settings import IrisSettings
 from bot.recovery.rounds import Rounds, live_keys
 from bot.runs.reading import looking
-from bot.sandbox.cage import Cage
-from bot.sandbox.model import Limits
-from bot.sandbox.packages import configured as configured_packages
+from bot.sandbox.configured import cage_of
 from bot.sandbox.submitting import SubmitCage
 from bot.server.checks import LARGEST_BODY, Members
 from bot.server.health import Signs, healthz, readiness
@@ -88,13 +86,7 @@ async def open_app(
 ) -> AsyncIterator[App]:
     """Open database and adapters; leaving closes them. Raises CannotStart or Fault with a sentence for the operator."""
     clock = clock or SystemClock()
-    cage = Cage(
-        settings.sandbox_tools,
-        Limits(disk_bytes=settings.sandbox_disk_mb * 2**20),
-        packages=configured_packages(
-            settings.package_index, settings.package_hosts, settings.package_cache, os.environ.get("SSL_CERT_FILE")
-        ),
-    )
+    cage = cage_of(settings)
     config = [settings.iris_config] if settings.iris_config else []
     _make_folders(settings)
     async with (

@@ -6,7 +6,6 @@ build backend leaves in it is gone with the run, and no later one meets it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -32,17 +31,6 @@ fill() {{
   done && touch {CACHE}/.filled
 }}
 """
-
-
-def configured(index: str, hosts: Sequence[str], seed: Path | None, certificates: str | None) -> Packages:
-    """What an operator's settings say; `hosts` as `host` or `host:port`."""
-    split = [host.partition(":") for host in hosts]
-    return Packages(
-        index,
-        tuple(Host(name, int(port or HTTPS)) for name, _, port in split),
-        seed,
-        Path(certificates).absolute() if certificates else None,
-    )
 
 
 class Packages(msgspec.Struct, frozen=True):

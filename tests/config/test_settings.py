@@ -229,3 +229,19 @@ def test_serve_without_settings_lists_what_is_missing_and_exits_2(environment: p
     for name in ("APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "REPOSITORIES", "STATE_DIR", "STATUS_PREFIX"):
         assert f"PERF_GATE_{name}: missing (" in result.output
     assert "PERF_GATE_IRIS_CONTROLLER_URL or PERF_GATE_IRIS_CONFIG: missing (" in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("PACKAGE_INDEX", "http://pypi.org/simple", "must be a plain address such as https://pypi.org/simple"),
+        ("PACKAGE_HOSTS", "pypi.org,evil host", "'evil host' is neither host nor host:port"),
+        ("MIRROR_MB", "0", "must be at least 1"),
+    ],
+)
+def test_what_the_sandbox_reaches_is_checked(
+    environment: pytest.MonkeyPatch, name: str, value: str, problem: str
+) -> None:
+    environment.setenv(f"PERF_GATE_{name}", value)
+    with pytest.raises(MissingSettings, match=problem):
+        load_settings()
