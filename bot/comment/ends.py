@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.comment.ferry import trouble_before
 from bot.comment.limits import Section
 from bot.comment.markdown import block, code
-from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, mention, sentence, sha
+from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, sentence, sha
 from bot.comment.verdict import assessment_section, earlier_gate, raw_report, thresholds_of
 from bot.gating.model import BaseChecks, Run
 from bot.gating.states import RunState
@@ -40,10 +40,10 @@ def _halted(run: Run) -> list[Section]:
         "Fix the failing tests and the gate will re-run.",
     ]
     failed = run.failed_command
-    shown = f"{mention(run.asked_by)}: the commit has to be mended first."
+    shown = f"{code(run.asked_by)}: the commit has to be mended first."
     if failed is not None:
         how = "failed" if failed.exit_code is None else f"ended with exit code {failed.exit_code}"
-        shown = f"{mention(run.asked_by)}: {code(failed.command)} {how}"
+        shown = f"{code(run.asked_by)}: {code(failed.command)} {how}"
         shown += f"; it printed last:\n\n{block(failed.tail[-4000:])}" if failed.tail else "."
         shown += f"\n\n{_merge_base(failed.base, run)}"
     return [Section("\n".join(lines)), Section(head_moved(run)), Section(shown), Section(assessment_section(run))]
@@ -85,7 +85,7 @@ def _out_of_scope(run: Run) -> list[Section]:
 
 def _stuck(run: Run, now: datetime) -> list[Section]:
     gate = run.gate
-    top = _top(run, "stuck: no verdict", f"{mention(run.asked_by)}, `@perf-gate retry` tries again once it is mended.")
+    top = _top(run, "stuck: no verdict", f"{code(run.asked_by)}, `@perf-gate retry` tries again once it is mended.")
     if gate is not None and gate.baseline is not None:
         top += f"\n{baseline_line(gate.baseline, now)}"
     attempt = run.attempt

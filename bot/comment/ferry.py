@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from bot.comment.markdown import block, bullets, code
-from bot.comment.sentences import mention, moment, sentence
+from bot.comment.sentences import moment, sentence
 from bot.gating.babysitting import waits_long
-from bot.gating.model import Attempt, GateRun, Run
+from bot.gating.model import Attempt
 from bot.watching.health import NOTABLE_WAIT
 from bot.watching.look import Machine
 from bot.watching.queue import Ahead
@@ -53,13 +53,9 @@ def as_seen(attempt: Attempt) -> str:
     return f", as seen at {_clock(looked)} UTC" if looked and attempt.ended_at is None else ""
 
 
-def trouble_lines(run: Run, gate: GateRun, attempt: Attempt) -> list[str]:
-    """One line each for the top of the comment; the reviewer is called once for each kind in the whole run."""
-    return [
-        f"**Trouble:** ⚠ {_title(one)}, since {moment(one.since)}"
-        + (f" — {mention(run.asked_by)}" if _is_first(run, gate, attempt, one) else "")
-        for one in attempt.vitals.current
-    ]
+def trouble_lines(attempt: Attempt) -> list[str]:
+    """One line each for the top of the comment; a short comment of its own calls the reviewer for the first."""
+    return [f"**Trouble:** ⚠ {_title(one)}, since {moment(one.since)}" for one in attempt.vitals.current]
 
 
 def trouble_sections(attempt: Attempt) -> list[str]:
@@ -78,15 +74,6 @@ def trouble_before(attempt: Attempt) -> str:
 
 def _title(trouble: Trouble) -> str:
     return TITLES[trouble.kind] + (f" ({code(trouble.what, 60)})" if trouble.what else "")
-
-
-def _is_first(run: Run, gate: GateRun, attempt: Attempt, trouble: Trouble) -> bool:
-    for earlier_gate in run.gates:
-        for earlier in earlier_gate.attempts:
-            for one in earlier.vitals.troubles:
-                if one.kind is trouble.kind:
-                    return (earlier_gate.number, earlier.number, one) == (gate.number, attempt.number, trouble)
-    return False
 
 
 def _evidence(trouble: Trouble) -> str:

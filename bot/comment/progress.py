@@ -52,7 +52,7 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
     ]
     attempt = gate.attempt if gate else None
     if gate is not None and attempt is not None:
-        lines += trouble_lines(run, gate, attempt)
+        lines += trouble_lines(attempt)
         lines.append(queue_line(attempt) if run.state is RunState.queued else progress_line(attempt))
     lines.append(commit_line(run))
     if gate is not None and gate.baseline is not None:

@@ -11,7 +11,7 @@ from itertools import accumulate, islice
 from bot.assessment.model import Assessment
 from bot.comment.limits import Section, join
 from bot.comment.markdown import code, details, length, text
-from bot.comment.sentences import gate_title, mention, sentence, sha
+from bot.comment.sentences import gate_title, head_moved, mention, sentence, sha
 from bot.comment.tables import assessment_table
 from bot.gating.model import PullRequest, Run
 
@@ -38,6 +38,7 @@ def question(pr: PullRequest) -> Question:
     sections = [
         Section(_opening(run, run.assessment), stays=True),
         Section(_how_to_answer(run), stays=True),
+        Section(head_moved(run), stays=True),
         Section(assessment_table(run.assessment)),
         Section(_evidence(run.assessment), cut="The evidence is too long for a comment and was cut."),
         Section(_outside(run.assessment)),

@@ -10,12 +10,11 @@ from bot.comment.markdown import code, numbered_link, text
 from bot.comment.numbers import about, age_in_days
 from bot.config.load import builtin_config
 from bot.config.schema import Band, Thresholds
+from bot.conversation.notices import LOGIN
 from bot.gating.model import Baseline, GatePlan, Run
 from bot.gating.states import RunState
 from bot.verdict.wording import number
 
-# Letters, digits and hyphens; a managed user's login ends in an underscore and the enterprise's short code.
-_LOGIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:_[A-Za-z0-9]{1,20})?")
 # GitHub starts scheduled workflows late when it is busy ("Events that trigger workflows", schedule).
 LATE_START = timedelta(hours=1)
 _SPAN = re.compile(r"`([^`\n]+)`")
@@ -37,7 +36,7 @@ def _spaced(part: str) -> str:
 
 def mention(login: str) -> str:
     """Calls a person; anything that is no login is only shown."""
-    return f"@{login}" if _LOGIN.fullmatch(login) else code(login)
+    return f"@{login}" if LOGIN.fullmatch(login) else code(login)
 
 
 def sha(value: str) -> str:

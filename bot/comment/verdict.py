@@ -15,7 +15,6 @@ from bot.comment.sentences import (
     commit_line,
     gate_title,
     head_moved,
-    mention,
     own_limits,
     sentence,
     stale_warning,
@@ -43,7 +42,7 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
     """Everything about the deciding gate; `judgement` is its attempt's."""
     plan, thresholds = run.plan_of(gate.number), thresholds_of(run)
     lines = [f"🤖 ## Zephyr perf gate — {gate_title(plan)}", f"**Verdict:** {HEADLINES[judgement.verdict]}"]
-    lines.append(f"**Next:** {mention(run.asked_by)}: {_next(run, judgement)}")
+    lines.append(f"**Next:** {code(run.asked_by)}: {_next(run, judgement)}")
     lines.append(former_verdicts(gate))
     if gate.baseline is not None:
         lines += [baseline_line(gate.baseline, now), *problem_lines(judgement), disagreement(judgement)]

@@ -16,6 +16,7 @@ from bot.effects.compare import compare, rejudge
 from bot.effects.context import Context, Rooms, heard_in
 from bot.effects.ferry import collect, stop_ferry, submit, watch
 from bot.effects.locate import locate_baseline
+from bot.effects.notify import hide, notify, settle
 from bot.effects.preflight import preflight
 from bot.effects.prepare import prepare
 from bot.effects.publish import publish
@@ -65,6 +66,9 @@ ROWS = (
     Row("help", "github-write", say_help, timedelta(minutes=2), 20),
     Row("ask", "github-write", ask, timedelta(minutes=2), 20),
     Row("publish", "github-write", publish, timedelta(minutes=2), 0),
+    Row("notify", "github-write", notify, timedelta(minutes=2), 40),
+    Row("hide", "github-write", hide, timedelta(minutes=2), 20),
+    Row("settle", "github-write", settle, timedelta(minutes=2), 20),
     Row("check", "github-write", check, timedelta(minutes=2), 0),
     Row("authorise", "others", authorise, timedelta(minutes=1), 10, _SOON),
     Row("assess", "git", assess, timedelta(minutes=20), 10),

@@ -14,7 +14,7 @@ from bot.gating.model import Attempt, Consent, EarlierRun, GateRun, HeardIn, Max
 from bot.gating.states import RunState
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
-_WRITES = frozenset({"react", "reply", "help", "ask", "publish", "check"})
+_WRITES = frozenset({"react", "reply", "help", "ask", "publish", "check", "notify", "hide", "settle"})
 # Effects whose outcome answers the comment that they carry.
 _ANSWERS_LATER = frozenset({"authorise", "rejudge", "help"})
 

@@ -141,6 +141,13 @@ class Asked(msgspec.Struct, frozen=True, tag=True):
     at: datetime | None = None
 
 
+class Noticed(msgspec.Struct, frozen=True, tag=True):
+    """People were called by a comment; `node_id` is GitHub's global id of it."""
+
+    run_id: str
+    node_id: str
+
+
 class Published(msgspec.Struct, frozen=True, tag=True):
     """The canonical comment holds what was rendered; `digest` is of that text."""
 
@@ -331,6 +338,7 @@ Event = (
     | Assessed
     | CannotAssess
     | Asked
+    | Noticed
     | Published
     | Checked
     | Pressed

@@ -204,7 +204,8 @@ class Run(msgspec.Struct, frozen=True):
     `plan` is the chosen ladder, built from `config`: the repository's configuration as JSON, read from the default
     branch at `config_sha`. `proposed` is the assessment's max_gate, `requested` the one named in the first mention (for
     `requested_reason`), `max_gate` what was let stand; `override` says who changed it and why. `checks`: its
-    repository wants a check run. `reason` is the public sentence of an end that needs one.
+    repository wants a check run. `called_for`: what people were called for, each once.
+    `reason` is the public sentence of an end that needs one.
     """
 
     id: str
@@ -238,6 +239,7 @@ class Run(msgspec.Struct, frozen=True):
     head_moved_to: str = ""
     reason: str = ""
     checks: bool = True
+    called_for: tuple[str, ...] = ()
 
     @property
     def gate(self) -> GateRun | None:
@@ -292,6 +294,13 @@ class Check(msgspec.Struct, frozen=True):
     is_open: bool = False
 
 
+class Notice(msgspec.Struct, frozen=True):
+    """A comment that called people for a run; it is folded away when another run begins."""
+
+    run_id: str
+    node_id: str
+
+
 class Press(msgspec.Struct, frozen=True):
     """A button of the check run that somebody pressed. `number` is negative, where a comment's id is positive."""
 
@@ -308,7 +317,8 @@ class PullRequest(msgspec.Struct, frozen=True):
     `heard_elsewhere` those of reviews and of comments on the diff, as "review:ID" and "thread:ID". `edits_answered`
     name the same way whose author was told that edits are not run.
     `head_before` is the head that `head_sha` replaced, as its delivery said. `comment_id` and `comment_digest` are the
-    canonical comment and what was last written there, `check` is the check run; `presses` are the buttons that were
+    canonical comment and what was last written there, `check` is the check run; `notices` are the comments that
+    called people, `presses` the buttons that were
     last pressed; `sequence` numbers effects so that their ids are unique for all
     time.
     """
@@ -328,3 +338,4 @@ class PullRequest(msgspec.Struct, frozen=True):
     sequence: int = 0
     check: Check | None = None
     presses: tuple[Press, ...] = ()
+    notices: tuple[Notice, ...] = ()

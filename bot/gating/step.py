@@ -9,7 +9,7 @@ import msgspec
 from bot.conversation import replies
 from bot.conversation.commands import Help, Misunderstood, Status
 from bot.engine.port import Transition
-from bot.gating import babysitting, climb, deciding, orders, pressing, rejudging
+from bot.gating import babysitting, calling, climb, deciding, orders, pressing, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -104,6 +104,7 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
         _effect_failed(draft, event)
     elif pr.run is not None and pr.run.id == event.run_id and not pr.run.state.ended:
         _of_the_run(draft, event)
+    calling.after(draft, event, pr.run)
     return draft.transition()
 
 
@@ -179,6 +180,9 @@ def _head_moved(draft: Draft, event: HeadMoved) -> None:
         draft.begin_run(run.asked_by, run.requested, run.requested_reason)
     else:
         draft.notice_head(event.head_sha)
+        if run.state is RunState.awaiting_reviewer and run.question_id:
+            # The question says of itself that it is about a commit of before.
+            draft.run_effect("ask")
 
 
 def _came_late(pr: PullRequest, event: HeadMoved) -> bool:
@@ -208,6 +212,9 @@ def _effect_failed(draft: Draft, event: EffectFailed) -> None:
         return
     if event.kind == "rejudge":
         draft.reply(event.comment_id, replies.cannot_rejudge(event.sentence))
+        return
+    if event.kind == "ask" and run is not None and run.question_id:
+        # It stands, and only could not be edited.
         return
     if run is not None and run.id == event.run_id and run.state is _AWAITED_IN.get(event.kind):
         draft.end(RunState.stuck, event.sentence)

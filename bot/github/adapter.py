@@ -19,6 +19,8 @@ from bot.github.commit_checks import CommitChecks
 from bot.github.contents import Contents
 from bot.github.deliveries import Deliveries
 from bot.github.model import AppGrants, AppInfo, InstallationInfo
+from bot.github.minimizing import Minimizing
+from bot.github.model import AppInfo
 from bot.github.names import APP, RepoRef
 from bot.github.pace import WRITE_SPACING, Ledger, Pace
 from bot.github.permissions import Permissions
@@ -41,6 +43,7 @@ class GitHub:
         self.comments = Comments(client, self.app)
         self.threads = Threads(client, self.app)
         self.checks = Checks(client, self.app)
+        self.minimizing = Minimizing(client)
         self.pulls = Pulls(client)
         self.contents = Contents(client)
         self.permissions = Permissions(client, clock)

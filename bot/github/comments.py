@@ -165,6 +165,7 @@ def _comment(body: CommentBody, app: AppInfo) -> Comment:
         updated_at=body.updated_at,
         url=body.html_url,
         author_is_person=body.user is not None and body.user.type == "User",
+        node_id=body.node_id,
     )
 
 

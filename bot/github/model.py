@@ -82,6 +82,7 @@ class Comment:
     updated_at: datetime
     url: str
     author_is_person: bool = False
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

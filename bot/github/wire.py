@@ -102,6 +102,7 @@ class CommentBody(msgspec.Struct, frozen=True):
     html_url: str
     body: str = ""
     performed_via_github_app: AppReference | None = None
+    node_id: str = ""
 
 
 class ThreadBody(msgspec.Struct, frozen=True):

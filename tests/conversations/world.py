@@ -39,6 +39,7 @@ REPOSITORY = "marin-community/marin"
 SECRET = "a webhook secret"
 IN_FLIGHT_TURNS = 30
 BOT = "perf-gate[bot]"
+NOTICE = "<!-- perf-gate:notice "
 SENTINEL = "<!-- zephyr-perf-gate -->"
 SHUFFLE = "lib/zephyr/src/zephyr/shuffle.py"
 CONFIG = """
@@ -164,9 +165,22 @@ class World:
 
     def new_comments(self) -> list[str]:
         """The bot's comments that nobody looked at so far, readable."""
-        fresh = [comment for comment in self.comments() if comment.id not in self._seen]
+        fresh = [comment for comment in self.said() if comment.id not in self._seen]
         self._seen |= {comment.id for comment in fresh}
         return [self.readable(comment.body) for comment in fresh]
+
+    def said(self) -> list[Comment]:
+        """What the bot said, but its notices, which are looked at by `notices` and when the world ends."""
+        return [comment for comment in self.comments() if NOTICE not in comment.body]
+
+    def notices(self, *, hidden: bool = False) -> list[str]:
+        """The comments that call people, without what is hidden in them; those that are folded away, or the others."""
+        found = [one for one in self.comments() if NOTICE in one.body and bool(one.minimized) is hidden]
+        return [self.readable(one.body).rpartition("\n\n")[0].partition(" [Details]")[0] for one in found]
+
+    def question(self) -> Comment:
+        """The last question, as it is now."""
+        return [one for one in self.comments() if "perf-gate:question" in one.body][-1]
 
     def canonical(self) -> str:
         """The one canonical comment as it stands."""
@@ -223,7 +237,14 @@ class World:
         """On no pull request of the world is there a comment of the bot that the test did not look at."""
         for number in self.repository.issues:
             said = self.sim.comments(self.repository, number, by=BOT)
-            assert [comment.body for comment in said if comment.id not in self._seen] == []
+            unseen = [one for one in said if one.id not in self._seen and NOTICE not in one.body]
+            assert [comment.body for comment in unseen] == []
+            # Nobody is called twice for one thing, and every notice calls somebody.
+            called = [one.body for one in said if NOTICE in one.body]
+            assert len({body.rpartition("\n")[2] for body in called}) == len(called), called
+            assert all(body.startswith(("@", "`")) for body in called), called
+            # Of settled questions none stays unfolded.
+            assert not [one.body for one in said if one.body.startswith("> **Settled") and not one.minimized]
 
     # ---- what the bot did
 

@@ -34,6 +34,7 @@ START = datetime(2026, 6, 20, 8, 0, tzinfo=UTC)
 PLACE = Place(installation_id=7, repository_id=42, full_name="marin-community/marin", number=5199, author="ada")
 HEAD, NEWER, BASE, MAIN = "a" * 40, "b" * 40, "c" * 40, "d" * 40
 CONFIG = builtin_config().model_dump_json()
+BESIDE = {"check", "notify", "hide", "settle"}
 HOT = "lib/zephyr/src/zephyr/shuffle.py"
 
 
@@ -79,7 +80,7 @@ class Story:
         return self.run.state
 
     def tell(self, event: Event) -> list[str]:
-        """Deliver one event; the kinds of the effects it asked for, but the check run, which goes with the comment."""
+        """Deliver one event; the kinds of the effects it asked for, but what goes with the comment."""
         kind, stored = self.machine.dump_event(event)
         assert self.machine.load_event(stored) == event
         assert kind == type(event).__name__
@@ -88,7 +89,7 @@ class Story:
         assert self.pr == self.last.state
         self.effects += self.last.effects
         self.now += timedelta(seconds=1)
-        return [effect.kind for effect in self.last.effects if effect.kind != "check"]
+        return [effect.kind for effect in self.last.effects if effect.kind not in BESIDE]
 
     def say(self, said: Command, actor: str = "rev", *, head: str = HEAD, is_open: bool = True) -> list[str]:
         """A person with enough permission comments."""

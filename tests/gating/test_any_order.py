@@ -70,7 +70,20 @@ from bot.gating.step import step
 from bot.verdict.model import VerdictName
 from bot.watching.look import Look, Shards, Step, Threads
 from bot.watching.queue import Ahead, Queue
-from tests.gating.story import BASE, CONFIG, HEAD, MAIN, NEWER, PLACE, START, assessment, baseline, judgement, plan
+from tests.gating.story import (
+    BASE,
+    BESIDE,
+    CONFIG,
+    HEAD,
+    MAIN,
+    NEWER,
+    PLACE,
+    START,
+    assessment,
+    baseline,
+    judgement,
+    plan,
+)
 
 COMMANDS: tuple[Command, ...] = (
     *(Assess(), Help(), Status(), Continue(), Retry(), Stop(), Reanalyse(), Skip("no need")),
@@ -88,7 +101,7 @@ LOOKS = (
     Look("running", START, coordinators=1, threads=Threads("/bot/c", 9, 2, 2, False, True)),
 )
 # What an ended run may still ask for: reading, speaking, cleaning and judging again.
-HARMLESS = {"publish", "check", "cleanup", "reply", "help", "react", "authorise", "rejudge"}
+HARMLESS = {"publish", "check", "notify", "hide", "settle", "cleanup", "reply", "help", "react", "authorise", "rejudge"}
 # Tried until they are done, so they never end in a failure (see the registry).
 ENDLESS = {"publish", "submit", "watch", "queue", "stop_ferry"}
 
@@ -141,8 +154,8 @@ class World(RuleBasedStateMachine):
         self._check_the_end(event, before.run, transition.effects)
         self.open = [one for one in self.open if one.scope not in transition.revoke or self._claimed(one)]
         for effect in transition.effects:
-            # The check run is written by a rule of its own: it goes with the comment, and nothing waits for it.
-            if effect.kind == "check":
+            # The check run is written by a rule of its own. Nothing waits for these.
+            if effect.kind in BESIDE:
                 continue
             if not (effect.coalesce and any(one.coalesce == effect.coalesce for one in self.open)):
                 self.open.append(effect)

@@ -1,0 +1,62 @@
+"""Calling people, and folding away what calls nobody any more: notices of earlier runs, questions that are settled."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.effects.context import Context, Rooms, place_of, repo_of
+from bot.engine.port import Effect, Outcome
+from bot.faults import Fault
+from bot.gating.events import Event, Noticed
+from bot.github.minimizing import Why
+from bot.github.names import Marker
+
+_log = logging.getLogger(__name__)
+
+SETTLED = "> **Settled.** "
+
+
+async def notify(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """Call people once: a hidden marker names what for. Nobody is called for a run that another has replaced."""
+    pr, payload = await context.read(), effect.payload
+    if pr.run is None or pr.run.id != payload["run_id"]:
+        return Outcome()
+    place = place_of(pr)
+    marker = f"<!-- perf-gate:notice {payload['run_id']} {payload['what']} -->"
+    page = f"{rooms.settings.github_url}/{place.full_name}/pull/{place.number}#issuecomment-{pr.comment_id}"
+    details = f" [Details]({page})" if pr.comment_id else ""
+    body = f"{rooms.public(str(payload['text']))}{details}\n\n{marker}"
+    found, first = Marker(marker, opens=False), effect.attempt == 1
+    comment = await rooms.github.comments.upsert(repo_of(place), place.number, found, body, None, first=first)
+    return Outcome(Noticed(pr.run.id, comment.node_id))
+
+
+async def hide(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """Fold away the notices of a run that another has replaced."""
+    place = place_of(await context.read())
+    for node_id in effect.payload["node_ids"]:
+        await _fold(rooms, place.installation_id, str(node_id), "OUTDATED")
+    return Outcome()
+
+
+async def settle(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """Write over the question what came of it, and fold it away. What it said stays beneath."""
+    place, payload = place_of(await context.read()), effect.payload
+    repo, comments = repo_of(place), rooms.github.comments
+    asked = await comments.get(repo, int(payload["question_id"]))
+    if asked is None or not asked.author_is_own_app:
+        return Outcome()
+    if not asked.body.startswith(SETTLED):
+        await comments.rewrite(repo, asked.id, f"{SETTLED}{rooms.public(str(payload['text']))}\n\n{asked.body}")
+    await _fold(rooms, place.installation_id, asked.node_id, "RESOLVED")
+    return Outcome()
+
+
+async def _fold(rooms: Rooms, installation_id: int, node_id: str, why: Why) -> None:
+    try:
+        await rooms.github.minimizing.minimize(installation_id, node_id, why)
+    except Fault as fault:
+        if fault.retryable:
+            raise
+        # Only tidiness is lost.
+        _log.warning("a comment could not be hidden", extra={"node_id": node_id, "why": str(fault)})
