@@ -18,9 +18,8 @@ from bot.github.comments import Comments
 from bot.github.commit_checks import CommitChecks
 from bot.github.contents import Contents
 from bot.github.deliveries import Deliveries
-from bot.github.model import AppGrants, AppInfo, InstallationInfo
 from bot.github.minimizing import Minimizing
-from bot.github.model import AppInfo
+from bot.github.model import AppGrants, AppInfo, InstallationInfo
 from bot.github.names import APP, RepoRef
 from bot.github.pace import WRITE_SPACING, Ledger, Pace
 from bot.github.permissions import Permissions
