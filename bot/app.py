@@ -258,7 +258,8 @@ async def serve(settings: Settings) -> None:
         except OSError as error:
             problem = f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}"
             raise CannotStart(f"{problem}; set PERF_GATE_HOST and PERF_GATE_PORT") from error
-        # What is there now stays: the collector need not go through it again and again.
+        # What is left after this stays: the collector need not go through it again and again.
+        gc.collect()
         gc.freeze()
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
         acting = asyncio.create_task(app.engine.run())
