@@ -35,6 +35,7 @@ from bot.gating.machine import GateMachine
 from bot.gating.model import PullRequest
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
+from bot.heap import share_one_heap
 from bot.iris.adapter import Iris
 from bot.iris.settings import IrisSettings
 from bot.recovery.rounds import Rounds, live_keys
@@ -246,6 +247,7 @@ async def serve(settings: Settings) -> None:
     """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again."""
     # Database, mirrors, reports and logs are nobody else's; what others must enter is opened by name.
     os.umask(0o077)
+    share_one_heap()
     logs.set_up(settings.log_format, settings.secrets)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -19,6 +19,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "faults": set(),
     "journal": set(),
     "rundir": set(),
+    "heap": set(),
     "logs": {"redaction"},
     "redaction": set(),
     "conversation": {"config"},
