@@ -16,8 +16,8 @@ MOST_AT_ONCE = 8
 item takes about one. More at once save fsyncs and make those that are answered meanwhile wait longer."""
 
 WINDOW = 0.05
-MANY = 20
-"""Deliveries in a window, 400 in a second: as many as are accepted and handled with half a core."""
+MANY = 10
+"""Deliveries in a window, 200 in a second: as many as are accepted and handled with a quarter of a core."""
 
 PAUSE = 0.025
 """Between two items in a rush: they take some percent of the time, and nobody waits for more than one of them."""
