@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from bot.assessment.model import Assessment
+from bot.comment.corrections import corrections
 from bot.comment.limits import Section, join
 from bot.comment.markdown import code, details, length, text
 from bot.comment.sentences import gate_title, head_moved, mention, sentence, sha
@@ -60,7 +61,7 @@ def _opening(run: Run, assessment: Assessment) -> str:
         "🤖 Zephyr perf gate assessment",
         "",
         f"Proposed max_gate: {run.proposed}{asked}",
-        f"Rationale: {sentence(assessment.rationale, 600)}",
+        f"Rationale: {' · '.join(sentence(line, 600) for line in (assessment.rationale, *corrections(run)))}",
         "",
         "Per-file:",
         *(files or ["- (no file in scope)"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from bot.comment.corrections import corrections
 from bot.comment.exclusions import exclusions, former_verdicts
 from bot.comment.ferry import machines_line, trouble_before
 from bot.comment.limits import Section
@@ -72,6 +73,8 @@ def assessment_section(run: Run) -> str:
         return ""
     parts = ["### Diff assessment", assessment_table(assessment)]
     rationale = f"Rationale: {sentence(assessment.rationale, 600)}"
+    for line in corrections(run):
+        rationale += f" · {sentence(line, 600)}"
     if run.override:
         rationale += f" · {sentence(run.override, 600)}"
     if run.exclusions:

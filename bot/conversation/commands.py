@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from itertools import islice
@@ -17,6 +16,9 @@ from typing import Literal
 import msgspec
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from bot.conversation import corrections
+from bot.conversation.grammar import GRAMMAR
 
 MaxGate = Literal["skip", "1", "2", "3"]
 MAX_GATES: tuple[MaxGate, ...] = ("skip", "1", "2", "3")
@@ -77,7 +79,16 @@ class Reanalyse(msgspec.Struct, frozen=True, tag="reanalyse"):
     """Judge the stored reports again, without the cluster."""
 
 
-Command = Assess | Help | Go | Skip | Continue | Retry | Stop | Status | Exclude | Include | Reanalyse
+class Answer(msgspec.Struct, frozen=True, tag="answer"):
+    """Correct one answer of the assessment. `path` is as written, `question` one of the five, `reason` verbatim."""
+
+    path: str
+    question: str
+    yes: bool
+    reason: str = ""
+
+
+Command = Assess | Help | Go | Skip | Continue | Retry | Stop | Status | Answer | Exclude | Include | Reanalyse
 
 
 class Misunderstood(msgspec.Struct, frozen=True, tag="misunderstood"):
@@ -88,31 +99,6 @@ class Misunderstood(msgspec.Struct, frozen=True, tag="misunderstood"):
 
 Said = Command | Misunderstood
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One row of the grammar: the parser, `help` and the README's table are made from these."""
-
-    usage: str
-    meaning: str
-    who: str
-
-
-GRAMMAR: dict[str, Entry] = {
-    "": Entry("", "read the diff, propose a max_gate and ask", "ask"),
-    "assess": Entry("assess", "the same, in a word", "ask"),
-    "go": Entry("go [max_gate=skip|1|2|3]", "run the gate for the commit shown", "go"),
-    "max_gate": Entry("max_gate=skip|1|2|3 [because …]", "run with another ceiling", "override"),
-    "skip": Entry("skip [because …]", "waive the gate", "skip"),
-    "continue": Entry("continue", "climb on after a warning", "go"),
-    "retry": Entry("retry", "begin a new run after an end", "go"),
-    "stop": Entry("stop", "end the run; a live ferry asks once more", "stop"),
-    "exclude": Entry("exclude stage=NAME [because …]", "leave a stage, or total, out of the verdict", "override"),
-    "include": Entry("include stage=NAME", "count an excluded stage again", "override"),
-    "reanalyse": Entry("reanalyse", "judge the stored reports again, without the cluster", "go"),
-    "status": Entry("status", "say where the run is", "anyone"),
-    "help": Entry("help", "show this table", "anyone"),
-}
 
 _REASON = re.compile(r"\s*(?:—|--|\bbecause\b|\breason\s*=)\s*", re.IGNORECASE)
 _MAX_GATE = re.compile(r"max[_-]?gate\s*=\s*([A-Za-z0-9]+)", re.IGNORECASE)
@@ -129,7 +115,7 @@ _SIGNATURE = re.compile(r"^-- ?$")
 def parse_comment(body: str, mention: str = "perf-gate") -> Said | None:
     """What this comment says to the bot, or None where it is not addressed."""
     commands = [
-        _with_its_own_words(_command(words), source)
+        _with_its_own_words(_command(_as_written(words, source, mention)), source)
         for line, source in _lines(body)
         for words in _addressed(line, mention)
     ]
@@ -194,7 +180,7 @@ def _addressed(line: str, mention: str) -> Iterator[str]:
 def _with_its_own_words(said: Said, source: str) -> Said:
     """The command with its reason as it was written, code and emphasis included, where the line's Markdown has it."""
     reason = getattr(said, "reason", "")
-    if not reason:
+    if not reason or isinstance(said, Answer):
         return said
     for match in islice(_REASON.finditer(source[:_MOST_SOURCE]), _MOST_MARKERS):
         written = source[match.end() : _MOST_SOURCE].strip()
@@ -204,10 +190,24 @@ def _with_its_own_words(said: Said, source: str) -> Said:
     return msgspec.structs.replace(said, reason=" ".join(reason.replace(_NO_TEXT, "…").split()))
 
 
+def _as_written(words: str, source: str, mention: str) -> str:
+    """An `answer` in the line's own Markdown, in which alone a path stands as it is; everything else as it reads."""
+    if not words.lower().startswith("answer"):
+        return words
+    for match in islice(_mention(mention).finditer(source[:_MOST_SOURCE]), _MOST_MARKERS):
+        written = source[match.end() : _MOST_SOURCE].strip(" \t:,")
+        (inline,) = _markdown().parseInline(written)
+        if _running_text(inline.children or []).strip(" \t:,") == words:
+            return written
+    return words
+
+
 def _command(words: str) -> Said:
     first, *after = words.split(maxsplit=1)[:2] or [""]
     if (naming := first.lower().rstrip(".!?,:")) in ("exclude", "include"):
         return _of_a_stage(naming, after[0] if after else "")
+    if naming == "answer":
+        return _of_a_file(words)
     asked, *reasons = _REASON.split(words, maxsplit=1)
     reason = reasons[0].strip() if reasons else ""
     word = asked.split()[0].lower().rstrip(".!?,:") if asked.split() else ""
@@ -267,6 +267,17 @@ def _of_a_stage(word: str, rest: str) -> Said:
         )
     why = left[reason.end() :].strip() if reason else ""
     return Exclude(name, why) if word == "exclude" else Include(name, why)
+
+
+def _of_a_file(words: str) -> Said:
+    found = corrections.read(words)
+    if isinstance(found, str):
+        return Misunderstood(found)
+    left = found.rest.strip(" ,;:.!")
+    reason = _REASON.match(left)
+    if _NO_TEXT in found.path or (left and reason is None):
+        return Misunderstood("after `answer PATH question=yes` only a reason can stand: `because …`")
+    return Answer(found.path, found.question, found.yes, left[reason.end() :].strip() if reason else "")
 
 
 def _unknown(word: str) -> Misunderstood:

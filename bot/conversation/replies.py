@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bot.conversation.commands import GRAMMAR
+from bot.conversation.grammar import GRAMMAR
 
 BUILT_IN_ROLES: Mapping[str, str] = {"go": "write", "override": "write", "skip": "write", "stop": "write"}
 _UNDO = "`@perf-gate include stage=NAME` takes it back."
@@ -193,6 +193,48 @@ def author_cannot_exclude(role: str = "write") -> str:
         "To leave a stage out of the verdict weakens the gate, and the author of a pull request cannot do that. "
         f"Another person with {role} access can."
     )
+
+
+def nothing_to_correct() -> str:
+    return "No question waits for an answer here, so there is nothing to correct. `@perf-gate` has the diff read anew."
+
+
+def stale_answer(shown: str, head: str) -> str:
+    return (
+        f"The question was about {short(shown)}, but the head is now {short(head)}. "
+        "Nothing was corrected; I read the new diff and ask again."
+    )
+
+
+def no_such_file(path: str, known: Sequence[str], close: str) -> str:
+    hint = f" Did you mean {_quoted(close)}?" if close else ""
+    return f"The assessment has no file {_quoted(path)}.{hint} These can be answered for: {_quoted_list(known)}."
+
+
+def answered_so_already(path: str, question: str, *, yes: bool) -> str:
+    return f"The answer to `{question}` for {_quoted(path)} is {_yes(yes)} already."
+
+
+def author_cannot_correct(role: str = "write") -> str:
+    return (
+        "This answer would weaken the gate, and the author of a pull request cannot do that. "
+        f"Another person with {role} access can."
+    )
+
+
+def corrected(path: str, question: str, before: str, after: str, *, yes: bool) -> str:
+    gate = f"the proposal is now max_gate={after}" if before != after else f"the proposal stays max_gate={after}"
+    return f"Recorded: `{question}` for {_quoted(path)} is {_yes(yes)}; {gate}. The question above says so too."
+
+
+def correction(actor: str, when: str, path: str, question: str, reason: str, *, yes: bool) -> str:
+    """The line in the rationale; the reason is kept verbatim."""
+    why = f" — {reason}" if reason else ""
+    return f"corrected by {actor} on {when}: {_quoted(path, 200)} {question}={_yes(yes)}{why}"
+
+
+def _yes(yes: bool) -> str:
+    return "yes" if yes else "no"
 
 
 def excluded_ahead(stage: str, *, known: bool) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from bot.config.schema import Permissions, Role
-from bot.conversation.commands import Assess, Command, Exclude, Go, Include, Skip, Stop
+from bot.conversation.commands import Answer, Assess, Command, Exclude, Go, Include, Skip, Stop
 from bot.effects.context import Context, Rooms, heard_in, place_of, repo_of
 from bot.effects.permitting import permissions
 from bot.engine.port import Effect, Outcome
@@ -83,6 +83,6 @@ def _needed(command: Command, roles: Permissions) -> Role:
         return roles.stop
     if isinstance(command, Go) and command.max_gate is not None:
         return roles.override
-    if isinstance(command, Exclude | Include):
+    if isinstance(command, Answer | Exclude | Include):
         return roles.override
     return roles.ask if isinstance(command, Assess) else roles.go

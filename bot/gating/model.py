@@ -134,6 +134,23 @@ class Exclusion(msgspec.Struct, frozen=True):
         return self.since_gate <= gate and (self.until_gate is None or gate < self.until_gate)
 
 
+class Correction(msgspec.Struct, frozen=True):
+    """An answer of the assessment that `by` gave otherwise, with the reason verbatim.
+
+    `comment_id` is that of the comment (0 for one on the diff or a review), `said_at` GitHub's time of it: what was
+    said to the question before is no answer to it.
+    """
+
+    path: str
+    question: str
+    yes: bool
+    by: str
+    at: datetime
+    reason: str = ""
+    comment_id: int = 0
+    said_at: datetime | None = None
+
+
 class FormerVerdict(msgspec.Struct, frozen=True):
     """A verdict that a gate had until somebody had its reports judged again: `by` did what `cause` says to `stage`."""
 
@@ -232,6 +249,7 @@ class Run(msgspec.Struct, frozen=True):
     question_id: int = 0
     asked_at: datetime | None = None
     gates: tuple[GateRun, ...] = ()
+    corrections: tuple[Correction, ...] = ()
     exclusions: tuple[Exclusion, ...] = ()
     failed_command: FailedCommand | None = None
     stop_asked_by: str = ""

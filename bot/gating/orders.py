@@ -10,8 +10,8 @@ from datetime import timedelta
 import msgspec
 
 from bot.conversation import replies
-from bot.conversation.commands import Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
-from bot.gating import climb, deciding, excluding, rejudging
+from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
+from bot.gating import climb, correcting, deciding, excluding, rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.model import Consent, MaxGate, Run
@@ -43,6 +43,8 @@ def obey(draft: Draft, event: Authorised) -> None:
         _retry(draft, event)
     elif isinstance(command, Stop):
         _stop(draft, event)
+    elif isinstance(command, Answer):
+        correcting.correct(draft, event, command)
     elif isinstance(command, Exclude):
         excluding.exclude(draft, event, command)
     elif isinstance(command, Include):
@@ -109,9 +111,11 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
 
 def _came_before_the_question(run: Run, event: Authorised) -> bool:
     """Comments below the pull request are numbered in turn; reviews and threads are not, and tell only the second."""
+    asked = [run.asked_at, *(one.said_at for one in run.corrections)]
     if event.heard_in == "comment":
-        return event.comment_id < run.question_id
-    return event.said_at is None or (run.asked_at is not None and event.said_at <= run.asked_at)
+        # A corrected answer makes another question of it.
+        return event.comment_id < max([run.question_id, *(one.comment_id for one in run.corrections)])
+    return event.said_at is None or any(at is not None and event.said_at <= at for at in asked)
 
 
 def _begin_again(draft: Draft, event: Authorised, command: Go | None = None) -> None:

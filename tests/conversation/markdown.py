@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from bot.conversation.commands import (
+    Answer,
     Assess,
     Continue,
     Exclude,
@@ -46,6 +47,9 @@ MEANT: dict[str, Said] = {
     "exclude stage=normalize because noisy": Exclude("normalize", "noisy"),
     "include stage=normalize": Include("normalize"),
     "reanalyse": Reanalyse(),
+    "answer lib/a/__init__.py cpu=no because cold": Answer("lib/a/__init__.py", "cpu", False, "cold"),
+    "answer `lib/a/b_c.py` trivial=yes": Answer("lib/a/b_c.py", "trivial", True),
+    "answer lib/a.py speed=no": REFUSED,
     "gooo": REFUSED,
     "please be so kind": REFUSED,
     "max_gate=9": REFUSED,

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.conversation import replies
-from bot.conversation.commands import GRAMMAR, Misunderstood, parse_comment
+from bot.conversation.commands import Misunderstood, parse_comment
+from bot.conversation.grammar import GRAMMAR
 from bot.gating.states import RunState
 from tests.comment.golden import golden
 from tests.comment.page import read
@@ -74,6 +75,22 @@ SAID: Final[dict[str, list[str]]] = {
     "stopped_by": [replies.stopped_by("rev")],
     "confirm_stop": [replies.confirm_stop(1210, 3600), replies.confirm_stop(3900, 9000)],
     "author_cannot_exclude": [replies.author_cannot_exclude(), replies.author_cannot_exclude("admin")],
+    "nothing_to_correct": [replies.nothing_to_correct()],
+    "stale_answer": [replies.stale_answer(SHOWN, HEAD)],
+    "no_such_file": [
+        replies.no_such_file("lib/plna.py", ["lib/plan.py"], "lib/plan.py"),
+        replies.no_such_file(HOSTILE, [], ""),
+    ],
+    "answered_so_already": [replies.answered_so_already("lib/plan.py", "cpu", yes=True)],
+    "author_cannot_correct": [replies.author_cannot_correct(), replies.author_cannot_correct("maintain")],
+    "corrected": [
+        replies.corrected("lib/plan.py", "cpu", "3", "1", yes=False),
+        replies.corrected("lib/plan.py", "cpu", "3", "3", yes=True),
+    ],
+    "correction": [
+        replies.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "only `repr` changed", yes=False),
+        replies.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "", yes=True),
+    ],
     "excluded_ahead": [replies.excluded_ahead("download", known=True), replies.excluded_ahead("my stage", known=False)],
     "excluded": [replies.excluded("download"), replies.excluded(HOSTILE)],
     "included_ahead": [replies.included_ahead("download")],

@@ -1,0 +1,32 @@
+"""What can be said, as one table: the parser's hints, the `help` reply and the README are made from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the grammar: the parser, `help` and the README's table are made from these."""
+
+    usage: str
+    meaning: str
+    who: str
+
+
+GRAMMAR: dict[str, Entry] = {
+    "": Entry("", "read the diff, propose a max_gate and ask", "ask"),
+    "assess": Entry("assess", "the same, in a word", "ask"),
+    "go": Entry("go [max_gate=skip|1|2|3]", "run the gate for the commit shown", "go"),
+    "max_gate": Entry("max_gate=skip|1|2|3 [because …]", "run with another ceiling", "override"),
+    "skip": Entry("skip [because …]", "waive the gate", "skip"),
+    "continue": Entry("continue", "climb on after a warning", "go"),
+    "retry": Entry("retry", "begin a new run after an end", "go"),
+    "stop": Entry("stop", "end the run; a live ferry asks once more", "stop"),
+    "answer": Entry("answer PATH question=yes|no [because …]", "correct an answer of the assessment", "override"),
+    "exclude": Entry("exclude stage=NAME [because …]", "leave a stage, or total, out of the verdict", "override"),
+    "include": Entry("include stage=NAME", "count an excluded stage again", "override"),
+    "reanalyse": Entry("reanalyse", "judge the stored reports again, without the cluster", "go"),
+    "status": Entry("status", "say where the run is", "anyone"),
+    "help": Entry("help", "show this table", "anyone"),
+}

@@ -1,0 +1,90 @@
+"""An answer of the assessment corrected by a person: the proposal follows, and the rationale says who, when and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from bot.assessment.model import QUESTIONS, Assessment, FileAnswers
+from bot.conversation import replies
+from bot.conversation.commands import Answer
+from bot.gating.draft import Draft
+from bot.gating.events import Authorised
+from bot.gating.granting import permissions_of
+from bot.gating.model import Correction
+from bot.gating.stages import closest
+from bot.gating.states import RunState
+
+
+def correct(draft: Draft, event: Authorised, command: Answer) -> None:
+    """Only while the question waits: what `go` was said to is what runs."""
+    run, place = draft.pr.run, draft.pr.place
+    if run is None or run.state is not RunState.awaiting_reviewer or run.assessment is None:
+        draft.reply(event.comment_id, replies.nothing_to_correct())
+        return
+    if run.head_sha != event.head_sha:
+        draft.reply(event.comment_id, replies.stale_answer(run.head_sha, event.head_sha))
+        draft.end(RunState.stopped, replies.superseded(event.head_sha))
+        draft.begin_run(event.actor)
+        return
+    known = run.assessment.per_file
+    path = resolve(command.path, known)
+    if path is None:
+        draft.reply(event.comment_id, replies.no_such_file(command.path, list(known), closest(command.path, known)))
+        return
+    if getattr(known[path], command.question) is command.yes:
+        draft.reply(event.comment_id, replies.answered_so_already(path, command.question, yes=command.yes), done=True)
+        return
+    weakens = command.yes is (command.question == "trivial")
+    if weakens and place is not None and event.actor.lower() == place.author.lower():
+        draft.reply(event.comment_id, replies.author_cannot_correct(permissions_of(run).override))
+        return
+    after = corrected(run.assessment, path, command)
+    proposed = run.requested or (after.max_gate if after.in_scope else "1")
+    correction = Correction(
+        path=path,
+        question=command.question,
+        yes=command.yes,
+        by=event.actor,
+        at=draft.now,
+        reason=command.reason,
+        comment_id=event.comment_id if event.heard_in == "comment" else 0,
+        said_at=event.said_at,
+    )
+    draft.change(assessment=after, proposed=proposed, corrections=(*run.corrections, correction))
+    draft.reason = f"{event.actor} answered {command.question} of {path!r} otherwise"
+    told = replies.corrected(path, command.question, run.assessment.max_gate, after.max_gate, yes=command.yes)
+    draft.reply(event.comment_id, told, done=True)
+    # The question is written anew in its place.
+    draft.run_effect("ask")
+    draft.publish()
+
+
+def resolve(asked: str, paths: Collection[str]) -> str | None:
+    """The file that is meant: itself, or the only one whose path ends so."""
+    if asked in paths:
+        return asked
+    ending = [path for path in paths if path.endswith("/" + asked.lstrip("/"))]
+    return ending[0] if len(ending) == 1 else None
+
+
+def corrected(assessment: Assessment, path: str, command: Answer) -> Assessment:
+    """With this one answer, what contradicts it taken back, and the gate that follows: all trivial → skip; any other
+    yes → 3; else 1."""
+    answers = assessment.per_file[path]
+    if command.question != "trivial":
+        trivial = answers.trivial and not command.yes
+        answers = replace(answers, trivial=trivial, **{command.question: command.yes})
+    elif command.yes:
+        answers = replace(answers, trivial=True, shuffle=False, memory=False, cpu=False, design=False)
+    else:
+        answers = replace(answers, trivial=False)
+    per_file = assessment.per_file | {path: answers}
+    return replace(assessment, per_file=per_file, max_gate=_gate(per_file.values()))
+
+
+def _gate(every: Collection[FileAnswers]) -> str:
+    if all(answers.trivial for answers in every):
+        return "skip"
+    return "3" if any(getattr(answers, question) for answers in every for question in QUESTIONS) else "1"
