@@ -194,11 +194,15 @@ def _as_written(words: str, source: str, mention: str) -> str:
     """An `answer` in the line's own Markdown, in which alone a path stands as it is; everything else as it reads."""
     if not words.lower().startswith("answer"):
         return words
-    for match in islice(_mention(mention).finditer(source[:_MOST_SOURCE]), _MOST_MARKERS):
-        written = source[match.end() : _MOST_SOURCE].strip(" \t:,")
-        (inline,) = _markdown().parseInline(written)
-        if _running_text(inline.children or []).strip(" \t:,") == words:
-            return written
+    # In Markdown an underscore may stand before the mention, which opens emphasis and is no part of a name.
+    mentions = re.finditer(rf"@{re.escape(mention)}(?:\[bot\])?", source[:_MOST_SOURCE], re.IGNORECASE)
+    for match in islice(mentions, _MOST_MARKERS):
+        after = source[match.end() : _MOST_SOURCE].strip(" \t:,")
+        # Emphasis around the whole of it was opened before the mention.
+        for written in (after, after.rstrip("*_~")):
+            (inline,) = _markdown().parseInline(written)
+            if _running_text(inline.children or []).strip(" \t:,") == words:
+                return written
     return words
 
 
