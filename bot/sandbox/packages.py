@@ -18,14 +18,13 @@ SEED, CACHE = "/packages", "/cache"
 # Where PyPI's index sends for the files themselves (https://docs.pypi.org/api/index-api/).
 _FILES_OF = {"pypi.org": ("files.pythonhosted.org",)}
 # uv locks and writes what it reads, so it needs a cache of its own. What takes the room are the unpacked archives, and
-# those it only reads: links to the seed's will do.
+# their files it only reads: links to the seed's will do, in folders of its own, for uv copies no folder through a link.
 FILL = f"""
 fill() {{
   [ -e {CACHE}/.filled ] && return
   mkdir -p {CACHE}/uv && for entry in {SEED}/* {SEED}/.[!.]*; do
     case "$entry" in
-      */archive-v*) mkdir -p "{CACHE}/uv/${{entry##*/}}" &&
-        find "$entry" -mindepth 1 -maxdepth 1 -exec ln -s -t "{CACHE}/uv/${{entry##*/}}" {{}} + ;;
+      */archive-v*) cp -rs "$entry" {CACHE}/uv/ ;;
       *) [ ! -e "$entry" ] || cp -r "$entry" {CACHE}/uv/ ;;
     esac || return
   done && touch {CACHE}/.filled
@@ -53,7 +52,8 @@ class Packages(msgspec.Struct, frozen=True):
 
     def environment(self) -> dict[str, str]:
         """What package clients are told. Without an index they are told not to look for one, and say so at once."""
-        cache = {"UV_CACHE_DIR": f"{CACHE}/uv", "PIP_CACHE_DIR": f"{CACHE}/pip", "UV_PYTHON_DOWNLOADS": "never"}
+        cache = {"UV_CACHE_DIR": f"{CACHE}/uv", "PIP_CACHE_DIR": f"{CACHE}/pip"}
+        cache |= {"UV_PYTHON_DOWNLOADS": "never", "UV_LINK_MODE": "copy"}
         if not self.index:
             return cache | {"UV_OFFLINE": "1", "PIP_NO_INDEX": "1"}
         proxy = f"http://127.0.0.1:{PORT}"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from bot.gating.model import Exclusion, FailedCommand, GateRun, PullRequest, StageProgress
+from bot.gating.model import BaseChecks, Exclusion, FailedCommand, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
 from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
@@ -24,7 +24,9 @@ PROGRESS = (
 
 def halted() -> PullRequest:
     tail = "FAILED lib/zephyr/tests/test_shuffle.py::test_scatter - assert 3 == 4\n1 failed, 211 passed in 41.20s"
-    return pull(RunState.halted, failed_command=FailedCommand("uv run pytest lib/zephyr/tests/", 1, tail))
+    base = BaseChecks("5c" * 20, ("unit (3.11)",), 14)
+    failed = FailedCommand("uv run pytest lib/zephyr/tests/", 1, tail, base)
+    return pull(RunState.halted, failed_command=failed)
 
 
 def out_of_scope() -> PullRequest:

@@ -48,11 +48,12 @@ class Index:
 
 
 def wheel() -> bytes:
-    """`canaries`, version 1.0: one module that says where it was installed from."""
+    """`canaries`, version 1.0: a package of two modules."""
     data = io.BytesIO()
     info = "canaries-1.0.dist-info"
     files = {
-        "canaries.py": "SONG = 'tweet'\n",
+        "canaries/__init__.py": "from canaries.song import SONG\n",
+        "canaries/song.py": "SONG = 'tweet'\n",
         f"{info}/METADATA": "Metadata-Version: 2.1\nName: canaries\nVersion: 1.0\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }

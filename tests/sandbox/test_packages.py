@@ -4,9 +4,6 @@ else."""
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -19,7 +16,7 @@ from bot.sandbox.model import CommandResult
 from bot.sandbox.packages import Packages
 from bot.sandbox.proxy import Host
 from bot.sandbox.tools import interpreter
-from tests.sandbox.index_server import NAME, Index, index_server, wheel
+from tests.sandbox.index_server import NAME, Index, index_server
 
 LONG = timedelta(minutes=2)
 VENV = Path(sys.prefix)
@@ -132,35 +129,33 @@ async def test_an_index_that_is_down_is_said(tree: Path, index: Index) -> None:
 
 
 @pytest.fixture
-def seed(tree: Path, tmp_path: Path) -> Path:
-    """A cache that uv filled with the wheel, as an operator fills one, readable by all."""
-    seed, wheelhouse = tree.parent / "seed", tmp_path / "wheels"
-    wheelhouse.mkdir()
-    (wheelhouse / "canaries-1.0-py3-none-any.whl").write_bytes(wheel())
-    environment = {"UV_CACHE_DIR": str(seed), "PATH": os.environ["PATH"], "HOME": str(tmp_path)}
-    uv = [str(VENV / "bin" / "uv")]
-    subprocess.run([*uv, "venv", "-q", str(tmp_path / "v")], env=environment, check=True)
-    install = ["pip", "install", "-q", "--python", str(tmp_path / "v" / "bin" / "python"), "--offline", "--no-index"]
-    subprocess.run([*uv, *install, "--find-links", str(wheelhouse), "canaries"], env=environment, check=True)
-    shutil.copytree(wheelhouse, seed / "wheelhouse")
-    subprocess.run(["chmod", "-R", "a+rX", str(seed)], check=True)
-    return seed
+async def seed(tree: Path, index: Index) -> Path:
+    """A cache that uv filled from the index, as an operator fills one, readable by all."""
+    folder = tree.parent / "filled"
+    folder.mkdir()
+    cage = Cage([VENV], packages=index.packages(), dial=index.dial)
+    filled = await run(cage, ["sh", "-c", "uv venv -q --clear .venv && uv pip install -q canaries"], tree, folder)
+    assert filled.exit_code == 0, filled.tail
+    for path in folder.rglob("*"):
+        path.chmod(0o755)
+    return folder / "uv"
 
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-async def test_the_seed_serves_without_any_network_and_no_run_can_change_it(tree: Path, seed: Path) -> None:
+async def test_the_seed_serves_without_any_network_and_no_run_can_change_it(
+    tree: Path, index: Index, seed: Path
+) -> None:
     """The first run poisons all it can; the second, of another pull request, gets what the operator put there."""
-    before = contents(seed)
+    before, asked = contents(seed), list(index.asked)
     cage = Cage([VENV], packages=Packages(seed=seed))
-    install = "uv venv -q --clear .venv && uv pip install -q --find-links /cache/uv/wheelhouse canaries"
+    install = f"uv venv -q --clear .venv && uv pip install -q --default-index {index.url} canaries"
     sing = ".venv/bin/python -c 'import canaries; print(canaries.SONG)'"
     poison = (
-        "for root in /packages /cache; do find $root/ -name '*.py' -o -name '*.whl' | while read f; do "
-        "echo 'SONG = \"croak\"' > $f; rm -f $f; ln -sf /etc/passwd $f; done; done; "
-        "for f in /cache/uv/archive-v*/*; do rm -rf $f/*; done; true"
+        "for f in $(find /packages /cache -name '*.py'); do echo 'SONG = \"croak\"' > $f; rm -f $f; "
+        "ln -sf /etc/passwd $f; done; rm -rf /packages/archive-v* /cache/uv/wheels-v*; true"
     )
     for ordinal, script in enumerate((f"{install} && {sing}; {poison}", f"{install} && {sing}")):
         cache = tree.parent / f"cache-{ordinal}"
@@ -168,6 +163,7 @@ async def test_the_seed_serves_without_any_network_and_no_run_can_change_it(tree
         result = await run(cage, ["sh", "-c", script], tree, cache)
         assert (result.exit_code, result.tail.splitlines()[0]) == (0, "tweet"), result.tail
     assert contents(seed) == before
+    assert index.asked == asked
 
 
 async def test_the_commands_of_a_run_share_its_cache(tree: Path, index: Index) -> None:
