@@ -37,6 +37,7 @@ SENTENCES = {
 }
 _WITHIN = timedelta(seconds=60)
 _MEMORY_MB = 1024
+_VICTIM_LIVES = "600"  # seconds, far beyond the self-test's own time
 _UNTOUCHED = "as it was"
 
 
@@ -162,10 +163,8 @@ def _scene(folder: Path | None, user_of: Callable[[Path], int | None]) -> Iterat
 
 @contextmanager
 def _victim(user: int | None) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that code of this user could end if it could see it."""
-    process = subprocess.Popen(
-        ["tail", "-f", "/dev/null"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, user=user, group=user
-    )
+    """A process that code of this user could end if it could see it. It ends by itself, should ours be killed."""
+    process = subprocess.Popen(["sleep", _VICTIM_LIVES], stdin=subprocess.DEVNULL, user=user, group=user)
     try:
         yield process
     finally:
