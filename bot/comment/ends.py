@@ -52,7 +52,8 @@ def _halted(run: Run) -> list[Section]:
 def _merge_base(base: BaseChecks | None, run: Run) -> str:
     """Whether the tests may have failed before: then the pull request is not to blame."""
     if base is None:
-        return f"Whether the checks of the merge base {sha(run.merge_base)} are red could not be read."
+        merge_base = f"the merge base {sha(run.merge_base)}" if run.merge_base else "the merge base"
+        return f"Whether the checks of {merge_base} are red could not be read."
     if not base.ended:
         return f"No check has ended for the merge base {sha(base.sha)}: whether it fails too is not known."
     if not base.red:

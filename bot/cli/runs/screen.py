@@ -15,6 +15,8 @@ from bot.redaction import redact
 from bot.runs.facts import Ferry, Line, Page, Seat, Table
 from bot.verdict.report import printable
 
+# What GitHub shows now; no step of the run.
+_BOOKKEEPING = ("Published", "Checked")
 _LAST = 8
 """Events of the log on the one screen, without those that the comment was updated; --json has all."""
 _MOST_LIVE = 30
@@ -137,7 +139,7 @@ def _effects(effects: tuple[EffectView, ...], now: datetime) -> list[RenderableT
 def _log(page: Page, now: datetime) -> list[RenderableType]:
     if not page.log:
         return []
-    told = [entry for entry in page.log if entry.kind != "Published"]
+    told = [entry for entry in page.log if entry.kind not in _BOOKKEEPING]
     grid = Grid(box=None, pad_edge=False, header_style="bold")
     grid.add_column(f"log, of {len(page.log)}", no_wrap=True)
     grid.add_column("event", no_wrap=True)
