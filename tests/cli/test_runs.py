@@ -38,7 +38,7 @@ def runs(*words: str) -> Result:
 
 
 def shown(scene: World, environment: pytest.MonkeyPatch, *words: str) -> str:
-    """The screen at this moment of the story, without what differs from run to run: SHAs and ports."""
+    """The screen at this moment of the story, without what differs from run to run: SHAs, ports and counts."""
     environment.setattr(runs_command, "CLOCK", scene.clock)
     result = runs(*words)
     assert result.exit_code == 0, result.output
@@ -46,6 +46,8 @@ def shown(scene: World, environment: pytest.MonkeyPatch, *words: str) -> str:
     sha = scene.pull.head_sha
     text = text.replace(sha, "<head sha>").replace(sha[:10], "<head sha>")
     text = re.sub(r"perf-gate-1-[0-9a-f]{8}-1-g1-a1-[0-9a-f]{12}", "<job name>", text)
+    text = re.sub(r"(\d+/1)#\d+:", r"\1#<n>:", text)
+    text = re.sub(r"log, of \d+", "log, of <n>", text)
     text = re.sub(r"request [0-9A-F-]{36}", "request <id>", text)
     text = re.sub(r"delivery:[0-9a-f-]{36}", "delivery:<guid>", text)
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
