@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ from bot.config.settings import Settings
 from bot.effects.context import Rooms
 from bot.effects.ledger import PaceLedger
 from bot.effects.prepare import sweep_trees
-from bot.effects.registry import LANES, policies
+from bot.effects.registry import LANES, ROWS, Policy, policies
 from bot.engine.clock import SystemClock
 from bot.engine.port import CannotStart, Clock, Engine, StoreError
 from bot.engine.signals import REVIVE_SIGNAL
@@ -38,6 +38,9 @@ from bot.github.names import RepoRef
 from bot.heap import share_one_heap
 from bot.iris.adapter import Iris
 from bot.iris.settings import IrisSettings
+from bot.metrics.exposition import Process, metrics
+from bot.metrics.observing import counting, observed
+from bot.metrics.tally import Tally
 from bot.recovery.rounds import Rounds, live_keys
 from bot.runs.reading import looking
 from bot.sandbox.configured import cage_of
@@ -103,22 +106,23 @@ async def open_app(
         Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
     ):
         rooms = Rooms(settings, github, Trees(settings.trees_dir, Quota(settings.tree_mb * 2**20)), cage, iris)
-        machine = GateMachine(settings.mention, settings.repositories)
-        async with _open_engine(settings, machine, rooms, clock, random or SystemRandom()) as engine:
+        machine, tally = GateMachine(settings.mention, settings.repositories), Tally()
+        acts = observed(policies(rooms), tally, clock.now)
+        async with _open_engine(settings, machine, acts, clock, random or SystemRandom()) as engine:
             github.keep_pace_in(PaceLedger(engine), shared=settings.database_url is not None)
             await _sweep(engine, rooms)
             rounds, vitals = Rounds(github, engine, clock, settings.mention), Vitals(clock.now())
-            pages, way_in = _pages(rooms, clock), _door(settings, engine)
-            serving = _web(settings, engine, way_in, rounds, vitals, clock, pages)
+            pages, way_in = _pages(rooms, clock), _door(settings, engine, tally)
+            serving = _web(rooms, engine, way_in, rounds, vitals, clock, pages, tally)
             yield App(engine, rooms, serving, way_in, rounds, vitals, pages)
 
 
 def _open_engine(
-    settings: Settings, machine: GateMachine, rooms: Rooms, clock: Clock, random: Random
+    settings: Settings, machine: GateMachine, acts: Sequence[Policy], clock: Clock, random: Random
 ) -> AbstractAsyncContextManager[GateEngine]:
     """The shell the settings ask for. Raises CannotStart where its libraries are not installed."""
     if settings.database_url is None:
-        return SqliteEngine.open(settings.database_file, machine, policies(rooms), LANES, clock, random)
+        return SqliteEngine.open(settings.database_file, machine, acts, LANES, clock, random)
     try:
         # Imported only where it is asked for: an extra, and slow to import.
         from bot.engine.postgres import PostgresEngine
@@ -128,7 +132,7 @@ def _open_engine(
             "pip install 'perf-gate[postgres]', or unset the variable to keep state in a file"
         ) from error
     address = settings.database_url.get_secret_value()
-    return PostgresEngine.open(address, machine, policies(rooms), LANES, clock, random)
+    return PostgresEngine.open(address, machine, acts, LANES, clock, random)
 
 
 def _make_folders(settings: Settings) -> None:
@@ -182,25 +186,39 @@ def _pages(rooms: Rooms, clock: Clock) -> Pages:
     return Pages(rooms.settings, lambda: looking(rooms.settings), clock, is_public, rooms.public)
 
 
-def _door(settings: Settings, engine: GateEngine) -> Door:
+def _door(settings: Settings, engine: GateEngine, tally: Tally) -> Door:
     def keep(event: str, members: Members) -> bool:
         return worth_keeping(event, members, settings.mention)
 
-    return door(settings.webhook_secret.get_secret_value().encode(), engine.accept, keep)
+    return door(settings.webhook_secret.get_secret_value().encode(), counting(engine.accept, tally), keep)
 
 
 def _web(
-    settings: Settings, engine: GateEngine, door: Door, rounds: Rounds, vitals: Vitals, clock: Clock, pages: Pages
+    rooms: Rooms,
+    engine: GateEngine,
+    door: Door,
+    rounds: Rounds,
+    vitals: Vitals,
+    clock: Clock,
+    pages: Pages,
+    tally: Tally,
 ) -> web.Application:
     application = web.Application(client_max_size=LARGEST_BODY + 1)
     application.router.add_post("/webhook", webhook(door))
-    every = timedelta(seconds=settings.recovery_seconds)
+    every = timedelta(seconds=rooms.settings.recovery_seconds)
 
     def signs() -> Signs:
         return Signs(vitals.started, rounds.ended_at, every, vitals.sandbox_holds)
 
     application.router.add_get("/healthz", healthz)
     application.router.add_get("/readyz", readiness(engine, signs, clock.now))
+
+    def process() -> Process:
+        left = rooms.github.requests_left
+        return Process(left, engine.running, vitals.sandbox_holds, vitals.started, rounds.ended_at)
+
+    kinds = [row.kind for row in ROWS]
+    application.router.add_get("/metrics", metrics(pages.reader.glance, tally, process, kinds, clock.now))
     pages.add_to(application)
     return application
 

@@ -82,6 +82,11 @@ class GitHub:
         """See `Pace.keep_in`."""
         self._pace.keep_in(ledger, shared=shared)
 
+    @property
+    def requests_left(self) -> dict[str, int]:
+        """GitHub's word of how many requests are left until the limit's reset, by installation (or "app")."""
+        return {str(who): left for who, left in self._client.requests_left.items()}
+
     async def app(self) -> AppInfo:
         """Who this App is; asked once."""
         if self._known_app is None:

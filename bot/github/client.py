@@ -32,6 +32,8 @@ class Client:
         self._tokens = tokens
         self._pace = pace
         self._wait = wait
+        self.requests_left: dict[Identity, int] = {}
+        """What GitHub said last of each identity's budget."""
 
     async def get(
         self,
@@ -114,4 +116,8 @@ class Client:
         # At the last moment: while a token was bought, another request may have been told to wait.
         await self._pace.check(who, request.doing)
         async with self._pace.heeding(who):
-            return await self._transport.send(request, authorization)
+            answer = await self._transport.send(request, authorization)
+        left = answer.headers.get("x-ratelimit-remaining", "")
+        if left.isdecimal():
+            self.requests_left[who] = int(left)
+        return answer

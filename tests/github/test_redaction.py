@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.logs import JsonLines, Readable
+from bot.logs import json_lines, readable
 from bot.redaction import REDACTED, RedactingFilter, redact
 
 CANARY = "c4n4ryC4N4RY00c4n4ryC4N4RY00c4n4ry"
@@ -138,7 +138,7 @@ def test_log_line_loses_it_in_a_traceback(log: logging.Logger, sink: io.StringIO
     assert CANARY not in sink.getvalue()
 
 
-@pytest.mark.parametrize("formatter", [JsonLines(), Readable()])
+@pytest.mark.parametrize("formatter", [json_lines(), readable()])
 def test_formatters_of_the_bot_show_the_traceback_without_it(
     log: logging.Logger, sink: io.StringIO, formatter: logging.Formatter
 ) -> None:

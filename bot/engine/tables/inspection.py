@@ -55,6 +55,15 @@ def pulse(tx: Tx) -> tuple[int, ...]:
     return tuple(map(int, row))
 
 
+def open_effects(tx: Tx) -> dict[tuple[str, str], int]:
+    """How many effects are open, by kind and status."""
+    rows = tx.execute(
+        "SELECT kind, status, count(*) FROM effects WHERE status = 'pending' GROUP BY kind, status UNION ALL "
+        "SELECT kind, status, count(*) FROM effects WHERE status = 'claimed' GROUP BY kind, status"
+    )
+    return {(kind, status): count for kind, status, count in rows.fetchall()}
+
+
 def check_release(tx: Tx, state_schema: int) -> None:
     """Raises CannotStart where a newer release has written the store; changes nothing."""
     meta = dict(tx.execute("SELECT name, value FROM meta").fetchall())

@@ -49,6 +49,15 @@ class Reader:
 
         return await self.apart(look)
 
+    async def glance(self, work: Callable[[Tx, dict[str, PullRequest]], T]) -> T:
+        """The same without what is open: for numbers that are asked for all the time."""
+
+        def look() -> T:
+            with self._looking() as tx:
+                return work(tx, self._outlines.of(tx))
+
+        return await self.apart(look)
+
     async def pulse(self) -> tuple[int, ...]:
         """Other numbers than before, whenever there is something new to see."""
 

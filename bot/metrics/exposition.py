@@ -1,0 +1,211 @@
+"""`GET /metrics`: the tally and the state, in Prometheus' text format. No name of a repository or person is in it.
+
+Every label has few values, known beforehand: kinds, outcomes, states, verdicts, gates, and installations of this App.
+Source: Prometheus, "Metric and label naming" and "Exposition formats".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, get_args
+
+from aiohttp import web
+
+from bot.engine.port import CannotStart, StoreError
+from bot.engine.tables import inspection
+from bot.engine.times import loaded, stored
+from bot.engine.transaction import Tx
+from bot.engine.views import Counts
+from bot.gating.model import PullRequest
+from bot.gating.states import RunState
+from bot.metrics.tally import BUCKETS, OUTCOMES, Reaction, Tally
+from bot.verdict.model import VerdictName
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+FERRY_STATES = ("queued", "submitting", "pending", "building", "running", "collecting", "other")
+"""Of a live ferry: before and after it is Iris', the run's state; in between what Iris says."""
+_DELIVERIES = ("accepted", "seen before", "not stored")
+_GATES = ("1", "2", "3")
+_MOST_INSTALLATIONS = 50
+_LIVE = tuple(state for state in RunState if not state.ended)
+
+Read = Callable[[Callable[[Tx, Mapping[str, PullRequest]], "Snapshot"]], Awaitable["Snapshot"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What the stored state says at one moment; `waits` are the seconds that first reactions took."""
+
+    counts: Counts
+    runs: Mapping[str, int]
+    ferries: Mapping[str, int]
+    open_effects: Mapping[tuple[str, str], int]
+    waits: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What only the process knows: requests left by installation, whether the engine's loop runs, the sandbox, rounds.
+
+    `sandbox_holds` None: not tested yet; `round_ended` None: no round of recovery has ended yet.
+    """
+
+    requests_left: Mapping[str, int]
+    engine_runs: bool
+    sandbox_holds: bool | None
+    started: datetime
+    round_ended: datetime | None
+
+
+def metrics(
+    read: Read, tally: Tally, process: Callable[[], Process], kinds: Sequence[str], now: Callable[[], datetime]
+) -> Callable[[web.Request], Awaitable[web.Response]]:
+    """The handler. `read` runs a function over the stored state, in nobody's way; `kinds` are all kinds of effects."""
+
+    async def answer(_request: web.Request) -> web.Response:
+        # Slow to import, and wanted only where somebody scrapes.
+        from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+        asked = tuple(tally.reactions)
+        try:
+            seen = await read(lambda tx, pulls: snapshot(tx, pulls, asked))
+        except (StoreError, CannotStart):
+            return web.Response(text="# the state cannot be read; the log says why\n", status=503)
+        for _ in asked:
+            tally.reactions.popleft()
+        tally.observe(seen.waits)
+        registry = CollectorRegistry(auto_describe=False)
+        registry.register(_Once(lambda: families(seen, tally, process(), kinds, now())))
+        return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    return answer
+
+
+class _Once:
+    """What prometheus_client calls a collector."""
+
+    def __init__(self, collect: Callable[[], Iterator[Metric]]) -> None:
+        self.collect = collect
+
+
+def snapshot(tx: Tx, pulls: Mapping[str, PullRequest], reactions: Sequence[Reaction]) -> Snapshot:
+    runs: Counter[str] = Counter()
+    ferries: Counter[str] = Counter()
+    for pr in pulls.values():
+        if pr.run is None or pr.run.state.ended:
+            continue
+        runs[pr.run.state] += 1
+        if (state := _ferry_state(pr)) is not None:
+            ferries[state] += 1
+    return Snapshot(
+        counts=inspection.counts(tx),
+        runs=runs,
+        ferries=ferries,
+        open_effects=inspection.open_effects(tx),
+        waits=[_waited(tx, one) for one in reactions],
+    )
+
+
+def _ferry_state(pr: PullRequest) -> str | None:
+    run = pr.run
+    if run is None or run.attempt is None:
+        return None
+    if run.state in (RunState.queued, RunState.submitting, RunState.collecting):
+        return str(run.state)
+    if run.state is not RunState.ferrying:
+        return None
+    said = run.attempt.ferry_state or "pending"
+    return said if said in FERRY_STATES else "other"
+
+
+def _waited(tx: Tx, reaction: Reaction) -> float:
+    """Seconds since the delivery that the reaction answers; where that is forgotten, since the comment was heard."""
+    row = tx.execute(
+        "SELECT deliveries.received_at FROM log JOIN deliveries ON deliveries.guid = substr(log.cause, 10) "
+        "WHERE log.key = ? AND log.at = ? AND log.kind = 'Mentioned' ORDER BY log.seq LIMIT 1",
+        (reaction.key, stored(reaction.asked_at)),
+    ).fetchone()
+    since = reaction.asked_at if row is None else loaded(row[0])
+    return max(0.0, (reaction.done_at - since).total_seconds())
+
+
+def families(seen: Snapshot, tally: Tally, process: Process, kinds: Sequence[str], now: datetime) -> Iterator[Metric]:
+    """Every metric there is, also those that count nothing yet: a rate needs its zero."""
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+
+    def gauge(name: str, help_text: str, value: float) -> Metric:
+        return GaugeMetricFamily(f"perf_gate_{name}", help_text, value=value)
+
+    def labelled(made: Any, values: Mapping[tuple[str, ...], float]) -> Metric:
+        for labels, value in values.items():
+            made.add_metric(list(labels), value)
+        metric: Metric = made
+        return metric
+
+    counts, oldest = seen.counts, seen.counts.oldest_waiting
+    yield HistogramMetricFamily(
+        "perf_gate_first_reaction_seconds",
+        "From a webhook's arrival to the first reaction on its comment.",
+        buckets=_cumulated(tally),
+        sum_value=tally.waited,
+    )
+    waits = 0.0 if oldest is None else max(0.0, (now - oldest).total_seconds())
+    yield gauge("oldest_unhandled_delivery_seconds", "Age of the oldest delivery that waits; 0: none does.", waits)
+    yield labelled(
+        CounterMetricFamily("perf_gate_deliveries", "Deliveries with a valid signature.", labels=["outcome"]),
+        {(how,): tally.deliveries[how] for how in _DELIVERIES},
+    )
+    yield labelled(
+        GaugeMetricFamily("perf_gate_dead", "What was given up and waits for a person.", labels=["what"]),
+        {
+            ("deliveries",): counts.dead_deliveries,
+            ("effects",): counts.dead_effects,
+            ("events",): counts.dead_events,
+        },
+    )
+    yield labelled(
+        CounterMetricFamily("perf_gate_effects", "Attempts at effects that ended.", labels=["kind", "outcome"]),
+        {(kind, how): tally.effects[kind, how] for kind in kinds for how in OUTCOMES},
+    )
+    yield labelled(
+        GaugeMetricFamily("perf_gate_open_effects", "Effects that wait or run.", labels=["kind", "status"]),
+        {(kind, how): seen.open_effects.get((kind, how), 0) for kind in kinds for how in ("pending", "claimed")},
+    )
+    yield labelled(
+        GaugeMetricFamily("perf_gate_runs", "Runs under way.", labels=["state"]),
+        {(str(state),): seen.runs.get(state, 0) for state in _LIVE},
+    )
+    yield labelled(
+        GaugeMetricFamily("perf_gate_ferries", "Ferries under way or waiting for their slot.", labels=["state"]),
+        {(state,): seen.ferries.get(state, 0) for state in FERRY_STATES},
+    )
+    yield labelled(
+        CounterMetricFamily("perf_gate_verdicts", "Gates that came to a verdict.", labels=["gate", "verdict"]),
+        {(gate, verdict): tally.verdicts[gate, verdict] for gate in _GATES for verdict in get_args(VerdictName)},
+    )
+    yield labelled(
+        GaugeMetricFamily(
+            "perf_gate_github_requests_left", "GitHub's API budget until its reset.", labels=["installation"]
+        ),
+        {(name,): left for name, left in list(process.requests_left.items())[:_MOST_INSTALLATIONS]},
+    )
+    yield gauge("engine_running", "Whether the engine's loop runs.", process.engine_runs)
+    # What is not tested yet is no trouble yet.
+    yield gauge("sandbox_holds", "Whether preflight can run.", process.sandbox_holds is not False)
+    ended = process.round_ended or process.started
+    yield gauge(
+        "last_recovery_round_age_seconds", "Since missed webhooks were last looked for.", (now - ended).total_seconds()
+    )
+
+
+def _cumulated(tally: Tally) -> list[tuple[str, float]]:
+    total, buckets = 0, []
+    for bound in (*BUCKETS, float("inf")):
+        total += tally.waits[bound]
+        buckets.append(("+Inf" if bound == float("inf") else str(bound), float(total)))
+    return buckets

@@ -1,0 +1,68 @@
+"""Effects as they are performed, counted by kind and outcome; their log lines get the ids of their request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from bot.engine.port import Delivery, Effect, EffectContext, EffectPolicy, Outcome, Revoked
+from bot.gating.events import Compared, Event
+from bot.gating.model import PullRequest
+from bot.logs import ids
+from bot.metrics.tally import Reaction, Tally
+
+Policy = EffectPolicy[PullRequest, Event]
+# What says that a comment was seen; later reactions say what came of it.
+_FIRST_REACTION = ("react", "eyes")
+
+
+def observed(policies: Sequence[Policy], tally: Tally, now: Callable[[], datetime]) -> list[Policy]:
+    """The same policies; what they do is counted."""
+    return [_observed(policy, tally, now) for policy in policies]
+
+
+def _observed(policy: Policy, tally: Tally, now: Callable[[], datetime]) -> Policy:
+    async def perform(effect: Effect, context: EffectContext[PullRequest]) -> Outcome[Event]:
+        # Unless it is said otherwise, it was cancelled.
+        how = "interrupted"
+        try:
+            with ids(
+                key=effect.key, effect=effect.id, attempt=effect.attempt, run=str(effect.payload.get("run_id", ""))
+            ):
+                outcome = await policy.perform(effect, context)
+            how = "done"
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            how = "retried"
+            raise
+        finally:
+            tally.effects[policy.kind, how] += 1
+        if (policy.kind, effect.payload.get("content")) == _FIRST_REACTION:
+            tally.reactions.append(Reaction(effect.key, effect.created_at, now()))
+        if isinstance(outcome.event, Compared):
+            tally.verdicts[str(outcome.event.gate), outcome.event.judgement.verdict] += 1
+        return outcome
+
+    def failed(effect: Effect, error: BaseException) -> Event:
+        tally.effects[policy.kind, "revoked" if isinstance(error, Revoked) else "given up"] += 1
+        return policy.failed(effect, error)
+
+    return replace(policy, perform=perform, failed=failed)
+
+
+def counting(accept: Callable[[Delivery], Awaitable[bool]], tally: Tally) -> Callable[[Delivery], Awaitable[bool]]:
+    """The same door for deliveries; what becomes of them is counted."""
+
+    async def counted(delivery: Delivery) -> bool:
+        how = "not stored"
+        try:
+            new = await accept(delivery)
+            how = "accepted" if new else "seen before"
+        finally:
+            tally.deliveries[how] += 1
+        return new
+
+    return counted

@@ -1,0 +1,49 @@
+"""What this process has done, counted as it happens: plain numbers, so that counting costs nothing.
+
+A process that starts counts from zero, as Prometheus expects of counters.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+OUTCOMES = ("done", "retried", "given up", "revoked", "interrupted")
+"""How an attempt at an effect ended. `interrupted`: by its deadline, or with the process."""
+
+BUCKETS = (0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 60.0, 300.0, 1800.0)
+"""Seconds to a first reaction. Beyond 25 s people think that nobody listens (Prow counts there, too)."""
+
+_MOST_REACTIONS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """A comment got its first answer: which transition asked for it, and when it was there."""
+
+    key: str
+    asked_at: datetime
+    done_at: datetime
+
+
+@dataclass(slots=True)
+class Tally:
+    """`effects` by kind and outcome, `verdicts` by gate and verdict, `deliveries` by what became of them.
+
+    `reactions` wait until somebody asks how long they took, the latest thousand of them.
+    """
+
+    effects: Counter[tuple[str, str]] = field(default_factory=Counter)
+    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    deliveries: Counter[str] = field(default_factory=Counter)
+    reactions: deque[Reaction] = field(default_factory=lambda: deque(maxlen=_MOST_REACTIONS))
+    waits: Counter[float] = field(default_factory=Counter)
+    waited: float = 0.0
+
+    def observe(self, seconds: Sequence[float]) -> None:
+        """So long first reactions took."""
+        for one in seconds:
+            self.waits[next((bound for bound in BUCKETS if one <= bound), float("inf"))] += 1
+            self.waited += one
