@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from datetime import timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -108,12 +109,17 @@ class Simulator(
         add_git_routes(site, self.world)
         add_pages(site, self)
         add_registration(site, self)
+        site.on_response_prepare.append(self._dated)
         artifacts = artifacts_app(self.world, [trouble(self.world, self.faults, "artifacts")])
         storage = storage_app(self.world, [trouble(self.world, self.faults, "storage")])
         for name, app in (("api", api), ("web", site), ("artifacts", artifacts), ("storage", storage)):
             setattr(self.world.links, name, await self._serve(app, self._ports[name]))
         if self._control_port is not None:
             self._control_url = await self._serve(control_app(self), self._control_port)
+
+    async def _dated(self, _request: web.Request, response: web.StreamResponse) -> None:
+        """Its answers are of this world's time, not of the machine's."""
+        response.headers["Date"] = format_datetime(self.world.clock.now(), usegmt=True)
 
     def addresses(self) -> dict[str, str]:
         """The origins by name, as `python -m simulator` prints them."""

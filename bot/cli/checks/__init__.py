@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from bot.cli.checks.github import app, clock, installation, webhook
+from bot.cli.checks.host import database, disk, programs
 from bot.cli.checks.iris import controller, machines
 from bot.cli.checks.model import Check
 from bot.cli.checks.parity import tier_parity
+from bot.cli.checks.repositories import configuration
 from bot.cli.checks.sandbox import sandbox
+from bot.cli.checks.storage import prefixes
 
-ALL: tuple[Check, ...] = (
+DEPLOYMENT: tuple[Check, ...] = (
+    Check("GitHub App", app),
+    Check("installation", installation),
+    Check("webhook", webhook),
+    Check("clock", clock),
+    Check("configuration", configuration),
+    Check("programs", programs),
+    Check("disk", disk),
+    Check("database", database),
+    Check("storage", prefixes),
+)
+CLUSTER: tuple[Check, ...] = (
     Check("Iris controller", controller),
     Check("Iris machines", machines),
     Check("tier parity", tier_parity),
     Check("sandbox", sandbox, seconds=120.0),
 )
+ALL = (*DEPLOYMENT, *CLUSTER)

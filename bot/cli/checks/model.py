@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from bot.config.settings import Settings
@@ -41,6 +42,7 @@ class Surroundings:
     settings: Settings
     github: GitHub
     iris: Iris
+    now: Callable[[], datetime]
 
 
 Ask = Callable[[Surroundings], Awaitable[Sequence[Found]]]

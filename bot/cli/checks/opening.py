@@ -23,4 +23,4 @@ async def surroundings(settings: Settings, clock: Clock) -> AsyncIterator[Surrou
         GitHub.open(settings.github_api_url, str(settings.app_id), key, clock.now) as github,
         Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
     ):
-        yield Surroundings(settings, github, iris)
+        yield Surroundings(settings, github, iris, clock.now)

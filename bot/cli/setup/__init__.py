@@ -78,7 +78,8 @@ async def _register(url: str, organization: str | None, name: str | None, folder
 
 
 async def _check(app_id: int, private_key: Path, webhook_secret_file: Path, folder: Path) -> str:
-    from bot.cli.setup.by_hand import differences, look_up, read
+    from bot.cli.checks.github import differences
+    from bot.cli.setup.by_hand import look_up, read
     from bot.cli.setup.keeping import keep, next_steps, refuse_to_overwrite
 
     refuse_to_overwrite(folder)

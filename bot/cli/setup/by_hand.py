@@ -33,23 +33,6 @@ def walk(webhook_url: str, github_url: str, organization: str | None) -> str:
      perf-gate setup --by-hand --app-id ID --private-key FILE.pem --webhook-secret-file FILE"""
 
 
-def differences(grants: AppGrants) -> list[str]:
-    """What the registered App lacks or has too much, a sentence each; empty where it is as in app.yml."""
-    wanted, asked = manifest.permissions(), manifest.events()
-    found = [
-        f"permission {name}: {level} is wanted, the App has {grants.permissions.get(name, 'none')}"
-        for name, level in sorted(wanted.items())
-        if not _covers(grants.permissions.get(name), level)
-    ]
-    found += [f"event {name} is not subscribed to" for name in sorted(asked - set(grants.events))]
-    return found
-
-
-def _covers(granted: str | None, wanted: str) -> bool:
-    order = (None, "read", "write", "admin")
-    return granted in order and order.index(granted) >= order.index(wanted)
-
-
 async def look_up(api_url: str, app_id: int, pem: str) -> AppGrants:
     """Who the key is for, as GitHub knows it. Raises Fault: no key, not this App's, no answer."""
     async with GitHub.open(api_url or DEFAULT_API_URL, str(app_id), pem, SystemClock().now) as github:
