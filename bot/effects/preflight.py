@@ -4,10 +4,11 @@ lets them run."""
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 
 from bot.checkout.refusals import Refusal
 from bot.effects.context import Context, Rooms, config_of, current, place_of, repo_of, unless_revoked
-from bot.effects.preflight_elsewhere import Waits, by_checks, on_iris
+from bot.effects.preflight_elsewhere import Verdict, Waits, by_checks, on_iris
 from bot.effects.prepare import CACHE, WORK, remove_trees, tree_name
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
@@ -16,6 +17,7 @@ from bot.gating.model import BaseChecks, FailedCommand, PullRequest, Run
 from bot.sandbox import preflight as sandboxed
 from bot.sandbox.preflight import CageFault, Failed, Passed, TimedOut
 
+_PATIENCE = timedelta(days=1)
 _log = logging.getLogger(__name__)
 _WHERE = {"sandbox": "in the sandbox", "iris": "on the cluster", "checks": "on GitHub"}
 # What a repository can do about a machine that has no sandbox (DESIGN "Trust").
@@ -32,10 +34,9 @@ async def preflight(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
         return Outcome()
     pr, run = found
     runner = config_of(run).preflight.runner
-    if runner == "iris":
-        verdict = await on_iris(rooms, place_of(pr), run, context.clock.now())
-    elif runner == "checks":
-        verdict = await by_checks(rooms, place_of(pr), run, context.clock.now())
+    verdict: Passed | Failed | TimedOut | CageFault | Refusal | Waits
+    if runner != "sandbox":
+        verdict = await _elsewhere(rooms, pr, run, context)
     else:
         caged = await _in_the_sandbox(rooms, pr, run, context)
         if caged is None:
@@ -45,6 +46,19 @@ async def preflight(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     if isinstance(verdict, Failed):
         return Outcome(PreflightFailed(run.id, await _failed(rooms, pr, run, verdict)))
     return Outcome(_told(run.id, verdict, runner))
+
+
+async def _elsewhere(rooms: Rooms, pr: PullRequest, run: Run, context: Context) -> Verdict:
+    """One look. A controller or a GitHub that is away for some hours is waited for."""
+    preflight, now = config_of(run).preflight, context.clock.now()
+    look = on_iris if preflight.runner == "iris" else by_checks
+    try:
+        return await look(rooms, place_of(pr), run, now)
+    except Fault as fault:
+        if not fault.retryable or now - run.since > _PATIENCE:
+            raise
+        _log.warning("the preflight cannot be looked at", extra={"run": run.id, "error": str(fault)})
+        return Waits(preflight.check_every.total_seconds())
 
 
 async def _in_the_sandbox(

@@ -118,3 +118,16 @@ async def test_stop_ends_the_job_too(tmp_path: Path) -> None:
         await w.says("rev", "@perf-gate stop")
         assert "stopped by rev" in w.canonical()
         assert w.iris.terminated == [w.iris.last.id]
+
+
+async def test_a_controller_that_is_away_is_waited_for(tmp_path: Path) -> None:
+    async with world(tmp_path, config=CONFIG) as w:
+        await begun(w)
+        w.iris.command_is("RUNNING", "linting")
+        w.iris.silent = True
+        await w.live_through(timedelta(minutes=8))
+        assert "running lint" in w.canonical()
+        w.iris.silent = False
+        w.iris.command_is("SUCCEEDED", "all fine")
+        await w.live_through(LOOK)
+        assert w.iris.submissions == 2
