@@ -96,7 +96,20 @@ def stale_warning(baseline: Baseline, plan: GatePlan, now: datetime) -> str:
 
 
 def head_moved(run: Run) -> str:
-    if not run.head_moved_to:
+    """That the pull request is no longer what this run is about: another commit, or another base."""
+    return "\n".join(line for line in (_head_moved(run), _base_moved(run)) if line)
+
+
+def _base_moved(run: Run) -> str:
+    if not run.base_moved_to:
+        return ""
+    anew = " `go` reads the new diff and asks anew." if run.state is RunState.awaiting_reviewer else ""
+    now, before = code(run.base_moved_to, 80), code(run.base_ref, 80)
+    return f"> ⚠ The base is {now} now; this run is about merging into {before}.{anew}"
+
+
+def _head_moved(run: Run) -> str:
+    if not run.head_moved_to or not run.head_sha:
         return ""
     # While it asks or after its end a run gives way to a new one at once.
     later = "" if run.state is RunState.awaiting_reviewer or run.state.ended else " when this run has ended"

@@ -32,6 +32,11 @@ ESCALATION_PATIENCE = timedelta(days=7)
 
 def assessed(draft: Draft, event: Assessed) -> None:
     assessment, run = event.assessment, draft.run
+    if run.head_moved_to not in ("", event.head_sha):
+        # There was a push while the diff was read: nobody is asked about a commit of before.
+        draft.change(head_moved_to="")
+        draft.run_effect("assess")
+        return
     draft.set(head_sha=event.head_sha)
     proposed: MaxGate = assessment.max_gate if assessment.in_scope else "1"
     draft.change(

@@ -15,7 +15,19 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
-from bot.gating.events import Button, Closed, Edited, Event, HeadMoved, Mentioned, Pressed, Reopened, Unheard
+from bot.gating.events import (
+    BaseChanged,
+    Button,
+    Closed,
+    Edited,
+    Event,
+    HeadMoved,
+    Mentioned,
+    OwnCommentTouched,
+    Pressed,
+    Reopened,
+    Unheard,
+)
 from bot.gating.model import HeardIn, Place
 
 _CHECK_ACTIONS = frozenset({"requested_action", "rerequested"})
@@ -25,6 +37,11 @@ _BUTTONS: Mapping[str, Button] = {"go": "go", "skip": "skip", "continue": "conti
 _PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
 # Where people speak, and the action by which something new is said there.
 _NEW = {"issue_comment": "created", "pull_request_review": "submitted", "pull_request_review_comment": "created"}
+# What tells the comments that are kept true from everything else that machines write.
+_OWN = re.compile(
+    rb"<!-- zephyr-perf-gate -->|<!-- perf-gate:question |\\u003c!-- (?:zephyr-perf-gate|perf-gate:question)"
+)
+_TOUCHED = frozenset({"deleted", "edited"})
 _MAY_BE_BARE = re.compile(r"\s*(go\b|max[_-]?gate\s*=)", re.IGNORECASE)
 
 
@@ -63,6 +80,7 @@ class _Before(msgspec.Struct):
 
 class _Changes(msgspec.Struct):
     body: _Before | None = None
+    base: dict[str, msgspec.Raw] | None = None
 
 
 class _Issue(msgspec.Struct):
@@ -75,10 +93,15 @@ class _Head(msgspec.Struct):
     sha: str
 
 
+class _Base(msgspec.Struct):
+    ref: str
+
+
 class _Pull(msgspec.Struct):
     number: int
     user: _User | None
     head: _Head
+    base: _Base | None = None
     merged: bool | None = False
 
 
@@ -140,12 +163,19 @@ def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) 
     """
     if event in _NEW:
         words = members.get("review" if event == "pull_request_review" else "comment")
+        if words is not None and event == "issue_comment" and _OWN.search(bytes(words)):
+            return _action(members) in _TOUCHED
         return words is not None and _may_speak(words, f"@{mention.lower()}")
     # Of every check run in the repository this App hears that it began and ended.
     actions = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS}.get(event, frozenset())
-    if actions and (action := members.get("action")) is not None:
-        return bytes(action).strip(b'"').decode() in actions
-    return False
+    if event == "pull_request" and _action(members) == "edited":
+        # Of what is edited only the base matters, never title or description.
+        return b'"base"' in bytes(members.get("changes", msgspec.Raw()))
+    return _action(members) in actions
+
+
+def _action(members: Mapping[str, msgspec.Raw]) -> str:
+    return bytes(members.get("action", msgspec.Raw())).strip(b'"').decode("utf-8", "replace")
 
 
 def _may_speak(words: msgspec.Raw, called: str) -> bool:
@@ -165,7 +195,7 @@ def route(event: str, body: bytes, mention: str, repositories: Collection[str]) 
         return ()
     if event == "check_run":
         return _pressed(envelope)
-    heard = _spoken(event, envelope, mention) if event in _NEW else _pull(envelope)
+    heard = (_touched(event, envelope) or _spoken(event, envelope, mention)) if event in _NEW else _pull(envelope)
     return () if heard is None else ((heard.place.key, heard),)
 
 
@@ -242,6 +272,19 @@ def hear(place: Place, comment_id: int, actor: str, body: str, mention: str) -> 
     return Mentioned(place, comment_id, actor, said, bare)
 
 
+def _touched(event: str, envelope: _Envelope) -> OwnCommentTouched | None:
+    """A comment of a machine that somebody else deleted or edited; the bot knows whether it is one of its own."""
+    comment, issue, sender = envelope.comment, envelope.issue, envelope.sender
+    if event != "issue_comment" or envelope.action not in _TOUCHED:
+        return None
+    if comment is None or issue is None or sender is None or comment.user is None:
+        return None
+    if comment.user.type != "Bot" or sender.login == comment.user.login:
+        return None
+    place = _place(envelope, issue.number, issue.user)
+    return OwnCommentTouched(place, comment.id, gone=envelope.action == "deleted")
+
+
 def _pressed(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
     """A button, or Re-run, of a check run that is ours: its external id says of which pull request, of a fork's too."""
     check, sender, repository = envelope.check_run, envelope.sender, envelope.repository
@@ -257,7 +300,7 @@ def _pressed(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
     return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button)),)
 
 
-def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | None:
+def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | BaseChanged | None:
     pull = envelope.pull_request
     if pull is None:
         return None
@@ -268,6 +311,9 @@ def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | None:
         return Closed(place, bool(pull.merged))
     if envelope.action == "reopened":
         return Reopened(place)
+    changed = envelope.changes.base if envelope.changes else None
+    if envelope.action == "edited" and changed is not None and pull.base is not None:
+        return BaseChanged(place, pull.base.ref)
     return None
 
 

@@ -69,6 +69,21 @@ class Closed(msgspec.Struct, frozen=True, tag=True):
     merged: bool
 
 
+class BaseChanged(msgspec.Struct, frozen=True, tag=True):
+    """The pull request is to be merged into another branch."""
+
+    place: Place
+    base_ref: str
+
+
+class OwnCommentTouched(msgspec.Struct, frozen=True, tag=True):
+    """Somebody deleted (`gone`) or edited a comment that a machine wrote, perhaps this one."""
+
+    place: Place
+    comment_id: int
+    gone: bool
+
+
 class CommentLost(msgspec.Struct, frozen=True, tag=True):
     """The canonical comment was deleted (`gone`), or somebody changed what it says."""
 
@@ -331,6 +346,8 @@ Event = (
     | Unheard
     | HeadMoved
     | Closed
+    | BaseChanged
+    | OwnCommentTouched
     | CommentLost
     | Reopened
     | Authorised

@@ -258,6 +258,7 @@ class Run(msgspec.Struct, frozen=True):
     reason: str = ""
     checks: bool = True
     called_for: tuple[str, ...] = ()
+    base_moved_to: str = ""
 
     @property
     def gate(self) -> GateRun | None:

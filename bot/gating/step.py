@@ -15,6 +15,7 @@ from bot.gating.events import (
     Asked,
     Assessed,
     Authorised,
+    BaseChanged,
     BaselineFound,
     BaselineMissing,
     CannotAssess,
@@ -32,6 +33,7 @@ from bot.gating.events import (
     FerryStopped,
     HeadMoved,
     Mentioned,
+    OwnCommentTouched,
     PreflightFailed,
     PreflightGoesOn,
     PreflightPassed,
@@ -84,10 +86,13 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
     elif isinstance(event, Closed):
         _closed(draft, event)
     elif isinstance(event, Reopened):
-        draft.set(is_open=True)
+        _reopened(draft, event)
+    elif isinstance(event, BaseChanged):
+        _base_changed(draft, event)
+    elif isinstance(event, OwnCommentTouched):
+        _touched(draft, event)
     elif isinstance(event, CommentLost):
-        draft.set(comment_digest="", comment_id=0 if event.gone else pr.comment_id)
-        draft.publish()
+        _comment_lost(draft, event.gone)
     elif isinstance(event, Authorised):
         orders.obey(draft, event)
     elif isinstance(event, Denied):
@@ -179,6 +184,9 @@ def _head_moved(draft: Draft, event: HeadMoved) -> None:
         draft.set(head_sha=event.head_sha)
         draft.begin_run(run.asked_by, run.requested, run.requested_reason)
     else:
+        if run.state is RunState.assessing:
+            # It may have read the commit of before: it is read again where it turns out so.
+            draft.change(head_moved_to=event.head_sha)
         draft.notice_head(event.head_sha)
         if run.state is RunState.awaiting_reviewer and run.question_id:
             # The question says of itself that it is about a commit of before.
@@ -190,8 +198,45 @@ def _came_late(pr: PullRequest, event: HeadMoved) -> bool:
     return event.head_sha == pr.head_before and event.before != pr.head_sha
 
 
+def _base_changed(draft: Draft, event: BaseChanged) -> None:
+    """Told wherever the run is told of; an answer to a question about another base asks anew (see `orders`)."""
+    run = draft.pr.run
+    draft.set(place=event.place)
+    if run is None or not run.base_ref:
+        return
+    moved_to = "" if event.base_ref == run.base_ref else event.base_ref
+    if run.base_moved_to == moved_to:
+        return
+    draft.change(base_moved_to=moved_to)
+    draft.publish()
+    if run.state is RunState.awaiting_reviewer and run.question_id:
+        draft.run_effect("ask")
+
+
+def _touched(draft: Draft, event: OwnCommentTouched) -> None:
+    """What the bot keeps true is written again; what it only said once stays as people left it."""
+    run = draft.pr.run
+    if event.comment_id == draft.pr.comment_id:
+        _comment_lost(draft, event.gone)
+    elif run is not None and run.state is RunState.awaiting_reviewer and event.comment_id == run.question_id:
+        draft.change(question_id=0 if event.gone else run.question_id)
+        draft.run_effect("ask")
+
+
+def _comment_lost(draft: Draft, gone: bool) -> None:
+    draft.set(comment_digest="", comment_id=0 if gone else draft.pr.comment_id)
+    draft.publish()
+
+
+def _reopened(draft: Draft, event: Reopened) -> None:
+    draft.set(place=event.place, is_open=True)
+    if draft.pr.run is not None:
+        # The comment told that it is closed, and the check run offered nothing.
+        draft.publish()
+
+
 def _closed(draft: Draft, event: Closed) -> None:
-    draft.set(is_open=False)
+    draft.set(place=event.place, is_open=False)
     run = draft.pr.run
     if run is None or run.state.ended:
         return

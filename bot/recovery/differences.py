@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from bot.comment.canonical import digest
 from bot.gating.deliveries import edited, hear
-from bot.gating.events import Closed, CommentLost, Event, HeadMoved, Reopened
+from bot.gating.events import BaseChanged, Closed, CommentLost, Event, HeadMoved, Reopened
 from bot.gating.model import PullRequest
 from bot.github.model import Comment, PullInfo
 
@@ -47,6 +47,9 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
             found.append(replace(heard, said_at=comment.created_at))
     if pr.head_sha and seen.pull.head_sha != pr.head_sha:
         found.append(HeadMoved(place, seen.pull.head_sha, pr.head_sha))
+    known_base = (pr.run.base_moved_to or pr.run.base_ref) if pr.run is not None else ""
+    if known_base and seen.pull.base_ref != known_base:
+        found.append(BaseChanged(place, seen.pull.base_ref))
     if pr.is_open and seen.pull.state == "closed":
         found.append(Closed(place, seen.pull.merged))
     if not pr.is_open and seen.pull.state == "open":

@@ -17,7 +17,8 @@ async def stuck(w: World, name: str) -> str:
     said = w.canonical()
     golden(f"baseline/{name}", said)
     assert (await w.run()).state is RunState.stuck
-    assert "@rev" in said
+    assert "`rev`" in said
+    assert [notice.split(":")[0] for notice in w.notices()] == ["@rev"]
     assert w.iris.submissions == 0
     return said
 
