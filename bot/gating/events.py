@@ -69,6 +69,12 @@ class Closed(msgspec.Struct, frozen=True, tag=True):
     merged: bool
 
 
+class Reinstalled(msgspec.Struct, frozen=True, tag=True):
+    """The App was installed anew: the pull request is reached through another installation."""
+
+    place: Place
+
+
 class BaseChanged(msgspec.Struct, frozen=True, tag=True):
     """The pull request is to be merged into another branch."""
 
@@ -346,6 +352,7 @@ Event = (
     | Unheard
     | HeadMoved
     | Closed
+    | Reinstalled
     | BaseChanged
     | OwnCommentTouched
     | CommentLost

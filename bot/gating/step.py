@@ -42,6 +42,7 @@ from bot.gating.events import (
     Published,
     QueueSeen,
     Refused,
+    Reinstalled,
     Rejudged,
     Reopened,
     SlotGranted,
@@ -87,6 +88,9 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
         _closed(draft, event)
     elif isinstance(event, Reopened):
         _reopened(draft, event)
+    elif isinstance(event, Reinstalled):
+        draft.set(place=event.place)
+        draft.publish()
     elif isinstance(event, BaseChanged):
         _base_changed(draft, event)
     elif isinstance(event, OwnCommentTouched):

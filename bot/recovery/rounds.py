@@ -8,11 +8,13 @@ from collections.abc import Awaitable, Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from bot.engine.port import Clock, StoreError
 from bot.engine.views import Overview
 from bot.faults import Fault
-from bot.gating.events import Event
-from bot.gating.model import PullRequest
+from bot.gating.events import Event, Reinstalled
+from bot.gating.model import Place, PullRequest
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
 from bot.recovery.differences import Seen, differences
@@ -124,17 +126,28 @@ class Rounds:
 
     async def _reconcile(self, key: str) -> None:
         pr = await self._engine.read(key)
-        if pr is None or pr.place is None or pr.run is None or pr.run.state.ended:
+        if pr is None or pr.place is None or pr.run is None:
             return
-        seen = await self._look_at(pr)
+        seen = None if pr.run.state.ended else await self._look_at(pr)
         if seen is None:
-            _log.info("a live pull request cannot be seen", extra={"pull_request": key})
+            await self._find_again(key, pr.place)
             return
         # Read again: what was delivered during the look is no difference.
         pr = await self._engine.read(key)
         for event in differences(pr, seen, self._mention) if pr is not None else ():
             _log.info("found by looking", extra={"pull_request": key, "event": type(event).__name__})
             await self._engine.advance(key, event, cause=CAUSE)
+
+    async def _find_again(self, key: str, place: Place) -> None:
+        """What cannot be seen, or has ended with something still to say, may be reached through another installation.
+
+        An owner who installs the App anew gives it a new one, of which no delivery for this pull request told yet.
+        """
+        found = await self._github.installation(place.full_name)
+        if found is None or found == place.installation_id:
+            return
+        _log.info("found through another installation", extra={"pull_request": key, "installation": found})
+        await self._engine.advance(key, Reinstalled(replace(place, installation_id=found)), cause=CAUSE)
 
     async def _look_at(self, pr: PullRequest) -> Seen | None:
         place = pr.place
