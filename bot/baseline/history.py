@@ -91,11 +91,16 @@ def _plausible(past: PastRun) -> bool:
     return len(stages) <= 2 * _MOST_STAGES and all(len(name) <= _LONGEST_NAME for name in stages)
 
 
+def history_shelf(archive: Archive, full_name: str, workflow: str) -> Shelf:
+    """Where the reports of a workflow's artifacts are kept."""
+    return Shelf(archive.folder / full_name.replace("/", "--") / workflow)
+
+
 async def _from_artifacts(
     gh: GitHub, tier: Tier, runs: Sequence[WorkflowRun], pin: BaselinePin, archive: Archive, now: datetime
 ) -> dict[int, PerfReport]:
     """What could be read in time, by run id; the newest first, so that what is missing is the oldest."""
-    shelf = Shelf(archive.folder / tier.repo.full_name.replace("/", "--") / tier.gate.workflow)
+    shelf = history_shelf(archive, tier.repo.full_name, tier.gate.workflow)
     reports: dict[int, PerfReport] = {}
     fetched = 0
     try:

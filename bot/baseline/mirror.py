@@ -81,11 +81,16 @@ async def read_mirror(archive: Archive, tier: Tier, runs: Sequence[WorkflowRun],
     return Mirrored(reports, skipped, reading.fault.public, reading.fault.retryable)
 
 
+def mirror_shelf(archive: Archive, mirror: str, tier: int) -> Shelf:
+    """Where a tier's reports of this mirror are kept."""
+    place = hashlib.sha256(mirror.encode()).hexdigest()[:12]
+    return Shelf(archive.folder / f"mirror-{place}" / f"tier{tier}")
+
+
 def _read(archive: Archive, mirror: str, tier: int, now: datetime) -> _Reading:
     """The newest reports' texts, as many as the shelf holds; what was read before is not read again."""
     reading = _Reading()
-    place = hashlib.sha256(mirror.encode()).hexdigest()[:12]
-    shelf = Shelf(archive.folder / f"mirror-{place}" / f"tier{tier}")
+    shelf = mirror_shelf(archive, mirror, tier)
     try:
         with opened(mirror, archive.patience) as bucket:
             for entry in bucket.entries(tier, now)[:MOST]:

@@ -34,6 +34,14 @@ class Shelf:
         # A machine that lost power can leave a file whose name was written and whose content was not.
         return text or None
 
+    def newest(self, most: int) -> list[str]:
+        """The last texts by name, newest first; what cannot be read is left out."""
+        try:
+            names = sorted((path.name for path in self._folder.iterdir() if _NAME.fullmatch(path.name)), reverse=True)
+        except OSError:
+            return []
+        return [text for name in names[:most] if (text := self.get(name)) is not None]
+
     def put(self, name: str, text: str) -> None:
         partial = self._folder / f".{secrets.token_hex(8)}.new"
         try:

@@ -5,11 +5,14 @@ It opens with the lines of seed 002, step 1a; table, evidence and what `go` enta
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import accumulate, islice
 
 from bot.assessment.model import Assessment
 from bot.comment.corrections import corrections
+from bot.comment.costs import TierCost, costs_of
 from bot.comment.limits import Section, join
 from bot.comment.markdown import code, details, length, text
 from bot.comment.sentences import gate_title, head_moved, mention, sentence, sha
@@ -30,8 +33,8 @@ class Question:
     marker: str
 
 
-def question(pr: PullRequest) -> Question:
-    """ValueError without an assessed run."""
+def question(pr: PullRequest, costs: Mapping[int, TierCost] | None = None, now: datetime | None = None) -> Question:
+    """`costs`: what is known of the tiers at `now`, by gate. ValueError without an assessed run."""
     run = pr.run
     if run is None or run.assessment is None:
         raise ValueError("only an assessed run has a question")
@@ -44,6 +47,7 @@ def question(pr: PullRequest) -> Question:
         Section(_evidence(run.assessment), cut="The evidence is too long for a comment and was cut."),
         Section(_outside(run.assessment)),
         Section(_what_go_entails(run), stays=True),
+        Section(costs_of(run.plan, costs or {}, now)),
         Section(marker, stays=True),
     ]
     return Question(join(sections), marker)
@@ -106,10 +110,10 @@ def _outside(assessment: Assessment) -> str:
 
 
 def _what_go_entails(run: Run) -> str:
-    """What an answer sets off: preflight, then the gates in order, and for forks whose code gets what."""
+    """What the proposed answer sets off, and for forks whose code gets what."""
     ceiling = 1 if run.proposed == "skip" else int(run.proposed)
     gates = [plan for plan in run.plan if plan.number <= ceiling] or list(run.plan[:1])
-    steps = ", then ".join(f"{gate_title(plan)}, about {_span(plan.wall_seconds)}" for plan in gates)
+    steps = ", then ".join(map(gate_title, gates))
     lines = [f"`go` runs lint, types and tests of that commit in the sandbox, then {steps}."]
     if run.proposed == "skip":
         lines = [f"`go` waives the gate. `max_gate=1` runs lint, types and tests in the sandbox, then {steps}."]
@@ -121,7 +125,3 @@ def _what_go_entails(run: Run) -> str:
             "Read the diff first."
         )
     return "\n".join(lines)
-
-
-def _span(seconds: float) -> str:
-    return f"{seconds / 3600:g} h" if seconds >= 5400 else f"{max(1, round(seconds / 60))} min"

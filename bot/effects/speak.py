@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.comment.question import question
 from bot.conversation import replies
 from bot.effects.context import Context, Rooms, current, heard_in, place_of, repo_of
+from bot.effects.costing import tier_costs
 from bot.effects.permitting import permissions
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Asked, Event
@@ -54,7 +55,7 @@ async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
         return Outcome()
     pr, run = found
     place = place_of(pr)
-    asked = question(pr)
+    asked = question(pr, await tier_costs(rooms, context, pr, run), context.clock.now())
     marker = Marker(asked.marker, opens=False)
     known, first = run.question_id or None, effect.attempt == 1
     body = rooms.public(asked.body)
