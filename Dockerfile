@@ -12,7 +12,7 @@ COPY pyproject.toml constraints.txt README.md ./
 COPY demo/iris-constraints.txt demo/
 COPY bot bot
 RUN python3 -m venv .venv \
- && .venv/bin/pip install --no-cache-dir --constraint constraints.txt . uv \
+ && .venv/bin/pip install --no-cache-dir --constraint constraints.txt '.[postgres]' uv \
  && python3 -m venv .iris \
  && .venv/bin/uv pip install --no-cache --python .iris/bin/python \
       --prerelease if-necessary-or-explicit --requirement demo/iris-constraints.txt

@@ -28,6 +28,7 @@ from bot.engine.clock import SystemClock
 from bot.engine.port import CannotStart, Clock, Engine, StoreError
 from bot.engine.signals import REVIVE_SIGNAL
 from bot.engine.sqlite.engine import SqliteEngine
+from bot.engine.sqlite.lock import InUse, ProcessLock
 from bot.faults import Fault
 from bot.gating.deliveries import worth_keeping
 from bot.gating.events import Event
@@ -94,6 +95,7 @@ async def open_app(
     config = [settings.iris_config] if settings.iris_config else []
     _make_folders(settings)
     async with (
+        _folder_of_its_own(settings),
         GitHub.open(
             settings.github_api_url,
             str(settings.app_id),
@@ -115,6 +117,25 @@ async def open_app(
             pages, way_in = _pages(rooms, clock), _door(settings, engine, tally)
             serving = _web(rooms, engine, way_in, rounds, vitals, clock, pages, tally)
             yield App(engine, rooms, serving, way_in, rounds, vitals, pages)
+
+
+@asynccontextmanager
+async def _folder_of_its_own(settings: Settings) -> AsyncIterator[None]:
+    """Processes may share a database, never mirror and trees. Raises CannotStart. A file's own lock says it already."""
+    if settings.database_url is None:
+        yield
+        return
+    try:
+        lock = ProcessLock(settings.state_dir / "process")
+    except InUse as used:
+        raise CannotStart(
+            f"the folder {settings.state_dir} is in use by process {used.holder or 'unknown'}; processes that share a "
+            "database keep mirror, trees and reports apart: give each a PERF_GATE_STATE_DIR of its own"
+        ) from used
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _open_engine(
