@@ -28,6 +28,7 @@ async def play(stage: Scene, slow: str | None) -> int:
     """The reviewer's part: ask, answer, wait. The pull request's number."""
     number = await stage.open_pull(slow)
     say(f"pull request #{number} is open; its conversation: {stage.page(number)}")
+    say(f"what runs, and each run step by step: http://127.0.0.1:{stage.bot.port}/")
     say("reviewer: @perf-gate")
     await stage.comment(number, "@perf-gate")
     question = await stage.wait_for(number, "Proposed max_gate", within=60)

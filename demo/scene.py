@@ -226,6 +226,7 @@ async def _register(
         "REPOSITORIES": REPOSITORY,
         "STATE_DIR": str(scratch / "state"),
         "PORT": str(port),
+        "PUBLIC_URL": f"http://127.0.0.1:{port}",
         "GITHUB_API_URL": addresses["api_url"],
         "GITHUB_URL": addresses["web_url"],
         "IRIS_COMMAND": str(iris_command()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot.comment.check import NAME, Shown, check_run, superseded
+from bot.config.addresses import run_page
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
@@ -57,11 +58,12 @@ async def _write(rooms: Rooms, pr: PullRequest, shown: Shown, number: int, check
 
 def _as_sent(rooms: Rooms, pr: PullRequest, shown: Shown, number: int) -> CheckRun:
     place = place_of(pr)
-    page = f"{rooms.settings.github_url}/{place.full_name}/pull/{place.number}"
+    pull = f"{rooms.settings.github_url}/{place.full_name}/pull/{place.number}"
+    comment = f"{pull}#issuecomment-{pr.comment_id}" if pr.comment_id else pull
     return CheckRun(
         name=NAME,
         external_id=_external_id(shown, number),
-        details_url=f"{page}#issuecomment-{pr.comment_id}" if pr.comment_id else page,
+        details_url=run_page(rooms.settings.public_url, shown.run_id) or comment,
         status=shown.status,
         conclusion=shown.conclusion,
         title=rooms.public(shown.title),

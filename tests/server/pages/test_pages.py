@@ -88,6 +88,22 @@ async def test_a_run_that_was_replaced_is_shown_as_it_ended(tmp_path: Path) -> N
         assert f'href="/runs/{first.id}">An earlier run' in page
 
 
+async def test_comment_and_check_run_lead_to_the_page(tmp_path: Path) -> None:
+    async with world(tmp_path, settings={"public_url": "https://gate.example/perf"}) as scene:
+        await scene.scheduled_run()
+        await scene.to_ferrying()
+        run = await scene.run()
+        address = f"https://gate.example/perf/runs/{run.id}"
+        assert f"]({address})" in scene.canonical()
+        scene.new_comments()
+
+        assert {one.details_url for one in scene.checks()} == {address}
+        # Behind a proxy that serves it below a folder, a page's own links have that folder.
+        _, page = await get(scene, "/")
+        assert f'href="/perf/runs/{run.id}"' in page
+        assert 'href="/perf/static/style.css' in page
+
+
 async def test_trouble_stands_with_its_evidence(tmp_path: Path) -> None:
     long = CONFIG + "\n[thresholds]\nstage = { warn_percent = 4000, fail_percent = 5000 }\n"
     async with world(tmp_path, config=long) as scene:
