@@ -111,6 +111,7 @@ async def open_app(
         machine, tally = GateMachine(settings.mention, settings.repositories), Tally()
         acts = observed(policies(rooms), tally, clock.now)
         async with _open_engine(settings, machine, acts, clock, random or SystemRandom()) as engine:
+            rooms.tell.advance = engine.advance
             github.keep_pace_in(PaceLedger(engine), shared=settings.database_url is not None)
             await _sweep(engine, rooms)
             rounds, vitals = Rounds(github, engine, clock, settings.mention), Vitals(clock.now())

@@ -97,7 +97,7 @@ async def test_the_simulated_github_gives_an_app_just_that(tmp_path: Path) -> No
     async with Simulator(folder=tmp_path) as sim:
         app = await sim.create_app(public_key="")
         assert dict(app.permissions) == manifest()["default_permissions"]
-        assert set(manifest()["default_events"]) <= set(app.events) | {"check_suite"}
+        assert set(manifest()["default_events"]) <= set(app.events)
         served = {_shape(f"{one.method} {one.template}") for one in operations(sim.announcer, sim.deliveries)}
         assert {_shape(name) for name in NEEDS} <= served
 

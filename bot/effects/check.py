@@ -9,7 +9,8 @@ from bot.config.addresses import run_page
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
-from bot.gating.events import Checked, Event
+from bot.gating.deliveries import run_of_check
+from bot.gating.events import Checked, Event, Pressed
 from bot.gating.model import Check, PullRequest
 from bot.github.checks import Button, CheckRun
 
@@ -35,6 +36,21 @@ async def check(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
         _log.error("the check run is given up", extra={"effect": effect.id, "why": str(fault)})
         return Outcome()
     return Outcome(Checked(known)) if known is not None else Outcome()
+
+
+async def find_pulls(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
+    """Re-run all checks, told to each pull request that this App shows a check run for on that commit."""
+    place, payload = place_of(await context.read()), effect.payload
+    sha = str(payload["head_sha"])
+    newest: dict[int, tuple[int, str]] = {}
+    for check_id, external_id in await rooms.github.checks.ours(repo_of(place), sha, NAME):
+        if (of := run_of_check(external_id)) is not None:
+            newest[of[1]] = max(newest.get(of[1], (0, "")), (check_id, of[0]))
+    for number, (check_id, run_id) in newest.items():
+        who = str(payload["actor"])
+        pressed = Pressed(place.installation_id, place.full_name, run_id, sha, check_id, who, "retry")
+        await rooms.tell(f"{place.repository_id}/{number}", pressed, effect.id)
+    return Outcome()
 
 
 async def _show(rooms: Rooms, pr: PullRequest, shown: Shown, known: Check | None) -> Check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from bot.config.schema import Gate, Permissions, RepositoryConfig
 from bot.config.settings import Settings
 from bot.conversation.naming import addressed_as
 from bot.engine.port import Effect, EffectContext
+from bot.gating.events import Event
 from bot.gating.model import GateRun, HeardIn, Place, PullRequest, Run
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
@@ -28,6 +29,18 @@ Context = EffectContext[PullRequest]
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
+class Telling:
+    """How an effect tells another pull request something; `advance` is the engine's, known once it is open."""
+
+    advance: Callable[..., Awaitable[None]] | None = None
+
+    async def __call__(self, key: str, event: Event, cause: str) -> None:
+        if self.advance is None:
+            raise AssertionError("an effect was performed before the engine was open")
+        await self.advance(key, event, cause=cause)
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """The adapters of one deployment."""
@@ -37,6 +50,7 @@ class Rooms:
     trees: Trees
     cage: Cage
     iris: Iris
+    tell: Telling = field(default_factory=Telling)
     removing: asyncio.Lock = field(default_factory=asyncio.Lock)
     permissions: dict[int, tuple[Permissions, datetime]] = field(default_factory=dict)
     _mirrors: dict[tuple[int, str], Mirror] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from bot.effects.assess import assess
 from bot.effects.authorise import authorise
-from bot.effects.check import check
+from bot.effects.check import check, find_pulls
 from bot.effects.cleanup import cleanup
 from bot.effects.compare import compare, rejudge
 from bot.effects.context import Context, Rooms, heard_in
@@ -70,6 +70,7 @@ ROWS = (
     Row("hide", "github-write", hide, timedelta(minutes=2), 20),
     Row("settle", "github-write", settle, timedelta(minutes=2), 20),
     Row("check", "github-write", check, timedelta(minutes=2), 0),
+    Row("find_pulls", "others", find_pulls, timedelta(minutes=1), 10),
     Row("authorise", "others", authorise, timedelta(minutes=1), 10, _SOON),
     Row("assess", "git", assess, timedelta(minutes=20), 10),
     Row("prepare", "git", prepare, timedelta(minutes=20), 10),

@@ -26,11 +26,13 @@ from bot.gating.events import (
     OwnCommentTouched,
     Pressed,
     Reopened,
+    SuiteRerequested,
     Unheard,
 )
 from bot.gating.model import HeardIn, Place
 
 _CHECK_ACTIONS = frozenset({"requested_action", "rerequested"})
+_SUITE_ACTIONS = frozenset({"rerequested"})
 # What the bot writes on its check runs: run, commit, and the number among that run's check runs.
 _EXTERNAL_ID = re.compile(r"perf-gate:((\d+)-(\d+)-\d+):([0-9a-f]{40,64}):\d+")
 _BUTTONS: Mapping[str, Button] = {"go": "go", "skip": "skip", "continue": "continue"}
@@ -110,6 +112,10 @@ class _CheckRun(msgspec.Struct):
     external_id: str | None = None
 
 
+class _CheckSuite(msgspec.Struct):
+    head_sha: str
+
+
 class _RequestedAction(msgspec.Struct):
     identifier: str = ""
 
@@ -125,6 +131,7 @@ class _Envelope(msgspec.Struct):
     before: str = ""
     changes: _Changes | None = None
     check_run: _CheckRun | None = None
+    check_suite: _CheckSuite | None = None
     requested_action: _RequestedAction | None = None
     sender: _User | None = None
 
@@ -167,7 +174,9 @@ def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) 
             return _action(members) in _TOUCHED
         return words is not None and _may_speak(words, f"@{mention.lower()}")
     # Of every check run in the repository this App hears that it began and ended.
-    actions = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS}.get(event, frozenset())
+    actions = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS, "check_suite": _SUITE_ACTIONS}.get(
+        event, frozenset()
+    )
     if event == "pull_request" and _action(members) == "edited":
         # Of what is edited only the base matters, never title or description.
         return b'"base"' in bytes(members.get("changes", msgspec.Raw()))
@@ -195,6 +204,8 @@ def route(event: str, body: bytes, mention: str, repositories: Collection[str]) 
         return ()
     if event == "check_run":
         return _pressed(envelope)
+    if event == "check_suite":
+        return _rerequested(envelope)
     heard = (_touched(event, envelope) or _spoken(event, envelope, mention)) if event in _NEW else _pull(envelope)
     return () if heard is None else ((heard.place.key, heard),)
 
@@ -298,6 +309,20 @@ def _pressed(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
     key = f"{repository.id}/{int(ours[3])}"
     at = (envelope.installation.id, repository.full_name)
     return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button)),)
+
+
+def _rerequested(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
+    suite, sender = envelope.check_suite, envelope.sender
+    if envelope.action not in _SUITE_ACTIONS or suite is None or sender is None or sender.type != "User":
+        return ()
+    place = _place(envelope, 0, None)
+    return ((place.key, SuiteRerequested(place, suite.head_sha, sender.login)),)
+
+
+def run_of_check(external_id: str) -> tuple[str, int] | None:
+    """The run that a check run of ours belongs to, and the number of its pull request."""
+    ours = _EXTERNAL_ID.fullmatch(external_id)
+    return None if ours is None else (ours[1], int(ours[3]))
 
 
 def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | BaseChanged | None:

@@ -194,6 +194,15 @@ class Pressed(msgspec.Struct, frozen=True, tag=True):
     button: Button
 
 
+class SuiteRerequested(msgspec.Struct, frozen=True, tag=True):
+    """A person pressed GitHub's Re-run all checks. Of which pull requests the delivery may not say (of forks it never
+    does), so `place` names none: its number is 0."""
+
+    place: Place
+    head_sha: str
+    actor: str
+
+
 class Prepared(msgspec.Struct, frozen=True, tag=True):
     run_id: str
 
@@ -366,6 +375,7 @@ Event = (
     | Published
     | Checked
     | Pressed
+    | SuiteRerequested
     | Prepared
     | Refused
     | PreflightPassed

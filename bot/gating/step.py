@@ -47,6 +47,7 @@ from bot.gating.events import (
     Reopened,
     SlotGranted,
     Submitted,
+    SuiteRerequested,
     Unheard,
     Unseen,
     Watched,
@@ -105,6 +106,9 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
         draft.set(comment_id=event.comment_id, comment_digest=event.digest, revision=pr.revision + 1)
     elif isinstance(event, Checked):
         draft.set(check=event.check)
+    elif isinstance(event, SuiteRerequested):
+        draft.set(place=event.place)
+        draft.effect("find_pulls", {"head_sha": event.head_sha, "actor": event.actor})
     elif isinstance(event, Pressed):
         pressing.pressed(draft, event)
     elif isinstance(event, Rejudged):

@@ -50,8 +50,13 @@ class Checks:
 
     async def find(self, repo: RepoRef, head_sha: str, name: str, external_id: str) -> int | None:
         """The id of our check run of that name and external id on that commit, the oldest of several."""
+        found = [check_id for check_id, known in await self.ours(repo, head_sha, name) if known == external_id]
+        return min(found, default=None)
+
+    async def ours(self, repo: RepoRef, head_sha: str, name: str) -> list[tuple[int, str]]:
+        """Id and external id of each check run of ours of that name on that commit."""
         app = await self._app()
-        found: list[int] = []
+        found: list[tuple[int, str]] = []
         pages = self._client.pages(
             repo.installation_id,
             "/repos/{owner}/{repo}/commits/{ref}/check-runs{?check_name,filter,app_id,per_page}",
@@ -66,9 +71,9 @@ class Checks:
         )
         async for page in pages:
             for body in page.read(CheckRunList).check_runs:
-                if body.external_id == external_id and body.app is not None and body.app.id == app.id:
-                    found.append(body.id)
-        return min(found, default=None)
+                if body.app is not None and body.app.id == app.id:
+                    found.append((body.id, body.external_id or ""))
+        return found
 
     async def create(self, repo: RepoRef, head_sha: str, shown: CheckRun) -> int:
         """Make it on that commit, of a fork too; its id. A retryable Fault leaves open whether it was made."""

@@ -15,7 +15,9 @@ KEPT = timedelta(days=3)
 # What changes a run; of all else not even a lost delivery matters.
 WANTED = frozenset({"issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment"})
 # Of check runs only what people press: of each one in the repository it is told that it began and ended.
-WANTED_ACTIONS = frozenset({("check_run", "requested_action"), ("check_run", "rerequested")})
+WANTED_ACTIONS = frozenset(
+    {("check_run", "requested_action"), ("check_run", "rerequested"), ("check_suite", "rerequested")}
+)
 # A delivery that fails so often fails for a reason of its own: the bot answers 503, or the address is wrong.
 MOST_ATTEMPTS = 8
 # One round must not fill the write limit that comments live by.

@@ -142,6 +142,19 @@ async def test_re_run_is_retry_and_the_suite_is_done_again_whatever_came_of_it(t
         w.canonical()
 
 
+async def test_re_run_all_checks_is_retry_on_a_fork_too(tmp_path: Path) -> None:
+    async with world(tmp_path, fork_owner="ada") as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        await w.ferry_ends()
+        await w.sim.rerequest_suite(w.checks()[-1].suite, by="rev")
+        await w.settle()
+        assert "Proposed max_gate" in w.reply()
+        assert (await w.run()).ordinal == 2
+        assert w.checks()[-1].suite.status == "completed"
+        w.canonical()
+
+
 async def test_a_fork_has_it_too(tmp_path: Path) -> None:
     async with world(tmp_path, fork_owner="ada") as w:
         await w.scheduled_run()
