@@ -89,7 +89,8 @@ def test_the_events_are_those_that_are_heard() -> None:
         body = {"action": msgspec.Raw(b'"deleted"'), "comment": msgspec.Raw(b'{"body": "@perf-gate"}')}
         pressed = {"action": msgspec.Raw(b'"requested_action"')}
         closed = {"action": msgspec.Raw(b'"closed"'), "review": msgspec.Raw(b'{"body": "@perf-gate"}')}
-        assert any(worth_keeping(event, members, "perf-gate") for members in (body, pressed, closed)), event
+        again = {"action": msgspec.Raw(b'"rerequested"')}
+        assert any(worth_keeping(event, members, "perf-gate") for members in (body, pressed, closed, again)), event
     assert not heard & ALWAYS_DELIVERED
 
 

@@ -159,6 +159,7 @@ class _Said(msgspec.Struct):
     body: str | None = None
 
 
+_ACTIONS = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS, "check_suite": _SUITE_ACTIONS}
 _decode = msgspec.json.Decoder(_Envelope).decode
 _decode_said = msgspec.json.Decoder(_Said).decode
 
@@ -174,9 +175,7 @@ def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) 
             return _action(members) in _TOUCHED
         return words is not None and _may_speak(words, f"@{mention.lower()}")
     # Of every check run in the repository this App hears that it began and ended.
-    actions = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS, "check_suite": _SUITE_ACTIONS}.get(
-        event, frozenset()
-    )
+    actions = _ACTIONS.get(event, frozenset())
     if event == "pull_request" and _action(members) == "edited":
         # Of what is edited only the base matters, never title or description.
         return b'"base"' in bytes(members.get("changes", msgspec.Raw()))
