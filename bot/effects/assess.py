@@ -26,6 +26,7 @@ from bot.github.model import PullInfo
 
 # Two seconds of parsing are ordinary for a large diff; a child that takes longer than this is stuck.
 _PATIENCE = 120.0
+_MOST_CONFIGURATIONS = 32
 
 
 async def assess(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -123,12 +124,21 @@ def plan_of(config: RepositoryConfig) -> tuple[GatePlan, ...]:
 
 
 async def _config(rooms: Rooms, place: Place, main: str) -> RepositoryConfig:
-    """The configuration of the default branch, never of the head: the gated code does not choose its gate."""
-    found = await rooms.mirror(place).read(main, CONFIG_PATH)
-    if found is None:
-        return load_repository_config("")
+    """The configuration of the default branch, never of the head: the gated code does not choose its gate.
+
+    What a commit says never changes, so each is read once.
+    """
+    known = (place.repository_id, main)
+    if known not in rooms.configurations:
+        while len(rooms.configurations) >= _MOST_CONFIGURATIONS:
+            del rooms.configurations[next(iter(rooms.configurations))]
+        rooms.configurations[known] = _parsed(await rooms.mirror(place).read(main, CONFIG_PATH))
+    return rooms.configurations[known]
+
+
+def _parsed(found: bytes | None) -> RepositoryConfig:
     try:
-        return load_repository_config(found.decode("utf-8"))
+        return load_repository_config((found or b"").decode("utf-8"))
     except UnicodeDecodeError:
         raise BadConfig((ConfigError(CONFIG_PATH, None, "", "not UTF-8 text"),)) from None
 

@@ -53,6 +53,7 @@ class Rooms:
     tell: Telling = field(default_factory=Telling)
     removing: asyncio.Lock = field(default_factory=asyncio.Lock)
     permissions: dict[int, tuple[Permissions, datetime]] = field(default_factory=dict)
+    configurations: dict[tuple[int, str], RepositoryConfig] = field(default_factory=dict)
     _mirrors: dict[tuple[int, str], Mirror] = field(default_factory=dict)
 
     @property

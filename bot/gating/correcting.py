@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from posixpath import basename
 
 from msgspec.structs import replace
 
@@ -31,7 +32,7 @@ def correct(draft: Draft, event: Authorised, command: Answer) -> None:
     known = run.assessment.per_file
     path = resolve(command.path, known)
     if path is None:
-        draft.reply(event.comment_id, replies.no_such_file(command.path, list(known), closest(command.path, known)))
+        draft.reply(event.comment_id, replies.no_such_file(command.path, list(known), _meant(command.path, known)))
         return
     if getattr(known[path], command.question) is command.yes:
         draft.reply(event.comment_id, replies.answered_so_already(path, command.question, yes=command.yes), done=True)
@@ -67,6 +68,12 @@ def resolve(asked: str, paths: Collection[str]) -> str | None:
         return asked
     ending = [path for path in paths if path.endswith("/" + asked.lstrip("/"))]
     return ending[0] if len(ending) == 1 else None
+
+
+def _meant(asked: str, paths: Collection[str]) -> str:
+    """The path that may have been meant: by the whole of it, or by the file's name alone."""
+    by_name = {basename(path): path for path in paths}
+    return closest(asked, paths) or by_name.get(closest(basename(asked), by_name), "")
 
 
 def corrected(assessment: Assessment, path: str, command: Answer) -> Assessment:

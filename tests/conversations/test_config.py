@@ -64,3 +64,17 @@ async def test_a_file_that_is_no_text(tmp_path: Path) -> None:
         await w.says("rev", "@perf-gate")
         assert "not UTF-8 text" in w.canonical()
         assert (await w.run()).state is RunState.stuck
+
+
+async def test_the_file_is_read_once_for_each_commit_and_the_commit_is_kept_with_the_run(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.to_question()
+        other = await w.another_pull()
+        await other.to_question()
+        first = await w.repository.git.resolve("refs/heads/main")
+        assert [sha for _, sha in w.app.rooms.configurations] == [first]
+        second = await w.sim.commit(w.repository, "main", {".github/perf-gate.toml": CONFIG + "\n[verdict]\n"})
+        await other.says("rev", "@perf-gate retry")
+        other.new_comments()
+        assert [sha for _, sha in w.app.rooms.configurations] == [first, second]
+        assert [(await one.run()).config_sha for one in (w, other)] == [first, second]
