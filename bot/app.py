@@ -9,9 +9,10 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from random import Random, SystemRandom
 
 from aiohttp import web
@@ -106,8 +107,10 @@ async def open_app(
             monotonic=monotonic,
         ) as github,
         Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
+        _other_clusters(settings, clock) as others,
     ):
-        rooms = Rooms(settings, github, Trees(settings.trees_dir, Quota(settings.tree_mb * 2**20)), cage, iris)
+        trees = Trees(settings.trees_dir, Quota(settings.tree_mb * 2**20))
+        rooms = Rooms(settings, github, trees, cage, iris, other_clusters=others)
         machine, tally = GateMachine(settings.mention, settings.repositories), Tally()
         acts = observed(policies(rooms), tally, clock.now)
         async with _open_engine(settings, machine, acts, clock, random or SystemRandom()) as engine:
@@ -188,6 +191,20 @@ def iris_settings(settings: Settings) -> IrisSettings:
         user=settings.iris_user,
         pass_env=settings.pass_env,
     )
+
+
+@asynccontextmanager
+async def _other_clusters(settings: Settings, clock: Clock) -> AsyncIterator[dict[str, Iris]]:
+    """Where a reviewer may have a gate run again by name; never used unasked."""
+    usual = iris_settings(settings)
+    async with AsyncExitStack() as stack:
+        opened: dict[str, Iris] = {}
+        for name, at in settings.iris_clusters:
+            address, config = (None, Path(at)) if at.startswith("/") else (at, None)
+            theirs = replace(usual, controller_url=address, config=config, home=usual.home / name)
+            cage = SubmitCage.around(settings.iris_command, [config] if config else [])
+            opened[name] = await stack.enter_async_context(Iris.open(theirs, clock.now, cage))
+        yield opened
 
 
 async def _sweep(engine: GateEngine, rooms: Rooms) -> None:

@@ -33,7 +33,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "github": {"config"} | VALUES,
     "checkout": {"assessment.model", "assessment.change", "config"} | VALUES,
     "sandbox": {"config"} | VALUES,
-    "iris": {"config", "sandbox", "watching.look"} | VALUES,
+    "iris": {"config", "sandbox", "watching.cause", "watching.look"} | VALUES,
     "baseline": {"config", "github", "verdict.past", "verdict.report"} | VALUES,
     "runs": {"comment", "config", "conversation", "engine", "gating", "verdict", "watching"} | VALUES,
     "server": {"comment", "config", "engine", "gating", "runs", "verdict", "watching"} | VALUES,

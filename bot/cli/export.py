@@ -82,7 +82,7 @@ def _of_gate(run: Run, gate: GateRun) -> archive.GateCase:
         verdict=judgement.verdict,
         excluded=run.excluded_names(gate.number),
         history=gate.history,
-        generation=generation(attempt),
+        generation=generation(attempt.machines),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bot.comment.attempts import cause_section, earlier_attempts, parity_section
 from bot.comment.ferry import trouble_before
 from bot.comment.limits import Section
 from bot.comment.markdown import block, code
@@ -91,12 +92,15 @@ def _stuck(run: Run, now: datetime) -> list[Section]:
         top += f"\n{baseline_line(gate.baseline, now)}"
     attempt = run.attempt
     earlier = [earlier_gate(run, before, thresholds_of(run), now) for before in run.gates[:-1]]
+    attempts = earlier_attempts(gate, thresholds_of(run)) if gate is not None else Section("")
     raw = raw_report(attempt) if attempt is not None else Section("")
     return [
         Section(top),
         Section(head_moved(run)),
         Section(_cut_short(run)),
         Section(_ferry(run)),
+        attempts,
+        Section(parity_section(gate) if gate is not None else ""),
         Section(assessment_section(run)),
         *earlier,
         raw,
@@ -115,7 +119,7 @@ def _ferry(run: Run) -> str:
     if attempt is None or not attempt.job_id:
         return ""
     ferry = f"Iris job {code(attempt.job_id)}: {sentence(attempt.ferry_state or 'submitted', 60)}"
-    parts = [ferry, block(attempt.error[:2000]) if attempt.error else "", trouble_before(attempt)]
+    parts = [ferry, cause_section(attempt), trouble_before(attempt)]
     return "\n\n".join(part for part in parts if part)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.comment.markdown import block, bullets, code
 from bot.comment.sentences import moment, sentence
 from bot.gating.babysitting import waits_long
-from bot.gating.model import Attempt
+from bot.gating.model import Attempt, GateRun
 from bot.watching.health import NOTABLE_WAIT
 from bot.watching.look import Machine
 from bot.watching.queue import Ahead
@@ -111,10 +111,11 @@ def stale_line(attempt: Attempt) -> str:
     return f"Left over from earlier attempts, running without workers and not counted: {names}."
 
 
-def machines_line(attempt: Attempt) -> str:
-    """Baseline reports do not say where they ran, so the two sides cannot be compared yet."""
-    known = "; ".join(_machine(one) for one in attempt.machines)
-    return f"Workers: treatment {known or 'unknown'}, baseline unknown."
+def machines_line(gate: GateRun, attempt: Attempt) -> str:
+    """What the workers of both sides ran on; a cluster forgets machines that are gone, and then it is unknown."""
+    treatment = "; ".join(_machine(one) for one in attempt.machines)
+    baseline = "; ".join(_machine(one) for one in gate.baseline.machines) if gate.baseline else ""
+    return f"Workers: treatment {treatment or 'unknown'}, baseline {baseline or 'unknown'}."
 
 
 def _machine(machine: Machine) -> str:

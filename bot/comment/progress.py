@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from bot.comment.attempts import again_line, climbed_over, earlier_attempts
 from bot.comment.exclusions import exclusions
 from bot.comment.ferry import (
     as_seen,
@@ -52,8 +53,10 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
     ]
     attempt = gate.attempt if gate else None
     if gate is not None and attempt is not None:
+        lines.append(again_line(attempt))
         lines += trouble_lines(attempt)
         lines.append(queue_line(attempt) if run.state is RunState.queued else progress_line(attempt))
+    lines.append(climbed_over(run))
     lines.append(commit_line(run))
     if gate is not None and gate.baseline is not None:
         lines.append(baseline_line(gate.baseline, now))
@@ -64,6 +67,7 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
         Section(head_moved(run)),
         *(Section(part) for part in (trouble_sections(attempt) if attempt else ())),
         Section(_stages(gate, now)),
+        earlier_attempts(gate, thresholds_of(run)) if gate else Section(""),
         # While it asks, the assessment stands in the question.
         Section(assessment_section(run) if asked and run.assessment else _exclusions(run)),
         *(earlier_gate(run, earlier, thresholds_of(run), now) for earlier in run.gates[:-1]),
@@ -81,6 +85,9 @@ def _next(run: Run) -> str:
         role = permissions_of(run).go
         # The question itself calls the reviewer; one call is enough.
         return f"{code(run.asked_by)} or another person with {role} access answers `@perf-gate go`."
+    if run.retry_requested_by:
+        again = f"{code(run.retry_requested_by)} asked"
+        return f"the ferry is being stopped, and the gate is submitted again when it is gone, as {again}."
     if run.stop_requested_by:
         return f"the ferry is being stopped, as {code(run.stop_requested_by)} asked."
     if run.state is RunState.ferrying:
@@ -101,7 +108,7 @@ def _stages(gate: GateRun | None, now: datetime) -> str:
             for index, stage in enumerate(attempt.progress)
         ]
         if attempt.machines:
-            parts.append(machines_line(attempt))
+            parts.append(machines_line(gate, attempt))
         parts.append(table(["Stage", "Baseline", "So far", "State"], rows, budget=8_000, more="stages"))
     return "\n\n".join(parts)
 

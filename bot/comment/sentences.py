@@ -52,7 +52,9 @@ def commit_line(run: Run) -> str:
     if not run.head_sha:
         return ""
     ceiling = f", up to max_gate={run.max_gate}" if run.max_gate else ""
-    return f"**Commit:** {sha(run.head_sha)}{ceiling}"
+    cluster = f", on the cluster {code(run.cluster, 60)}: not comparable with the baseline" if run.cluster else ""
+    taken_up = f", taken up at gate {run.resumes.gate}" if run.resumes and run.resumes.gate > 1 else ""
+    return f"**Commit:** {sha(run.head_sha)}{ceiling}{taken_up}{cluster}"
 
 
 def gate_title(plan: GatePlan) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from bot.comment.attempts import again_line, cause_section, climbed_over, earlier_attempts, parity_section
 from bot.comment.corrections import corrections
 from bot.comment.exclusions import exclusions, former_verdicts
 from bot.comment.ferry import machines_line, trouble_before
 from bot.comment.limits import Section
-from bot.comment.markdown import block, code, details, text, title
+from bot.comment.markdown import block, code, details, title
 from bot.comment.noise import chart, disagreement, noise_section
 from bot.comment.numbers import about
 from bot.comment.sentences import (
@@ -44,7 +45,8 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
     plan, thresholds = run.plan_of(gate.number), thresholds_of(run)
     lines = [f"🤖 ## Zephyr perf gate — {gate_title(plan)}", f"**Verdict:** {HEADLINES[judgement.verdict]}"]
     lines.append(f"**Next:** {code(run.asked_by)}: {_next(run, judgement)}")
-    lines.append(former_verdicts(gate))
+    lines.insert(2, climbed_over(run))
+    lines += [again_line(attempt), former_verdicts(gate)]
     if gate.baseline is not None:
         lines += [baseline_line(gate.baseline, now), *problem_lines(judgement), disagreement(judgement)]
         lines.append(stale_warning(gate.baseline, plan, now))
@@ -52,10 +54,11 @@ def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgem
     return [
         Section("\n".join(line for line in lines if line)),
         Section(head_moved(run)),
-        Section(_ferry_trouble(attempt)),
+        Section(cause_section(attempt)),
         Section(trouble_before(attempt)),
         Section(assessment_section(run)),
         *(Section(part) for part in _tables(gate, attempt, judgement, thresholds)),
+        earlier_attempts(gate, thresholds),
         Section(own_limits(thresholds)),
         *(earlier_gate(run, earlier, thresholds, now) for earlier in run.gates[:-1]),
         raw_report(attempt),
@@ -99,17 +102,30 @@ def _next(run: Run, judgement: Judgement) -> str:
         )
     if judgement.verdict == "pass" and judgement.other_verdict in ("warn", "fail"):
         return "nothing has to be done; a look at what the other reading found is worth it."
+    if run.cluster and judgement.verdict == "not_comparable":
+        return "a reviewer reads the numbers; `@perf-gate retry` measures again on the usual cluster."
     if judgement.verdict == "pass":
         return "nothing to do; the gates that were asked for have passed."
     if judgement.verdict == "warn":
         return "a reviewer decides; `@perf-gate retry` measures again."
     if judgement.verdict == "inconclusive" and judgement.other_verdict in ("warn", "fail"):
         return "`@perf-gate retry` measures again; by the tier's own noise this is more than chance."
+    above = _gate_above(run)
+    if judgement.verdict == "inconclusive" and above:
+        return f"`@perf-gate retry` measures again, `@perf-gate continue` climbs on to gate {above} all the same."
     if judgement.verdict == "inconclusive":
         return "`@perf-gate retry` measures again; this is no word about the code."
     if judgement.verdict == "fail":
         return "the author decides; after a fix, push and say `@perf-gate`."
     return "`@perf-gate retry` measures again, once the cause is mended."
+
+
+def _gate_above(run: Run) -> int | None:
+    """The next gate of what was asked for, while `continue` can still mean it."""
+    if run.gate is None or run.max_gate in (None, "skip"):
+        return None
+    ceiling = int(str(run.max_gate))
+    return next((plan.number for plan in run.plan if run.gate.number < plan.number <= ceiling), None)
 
 
 def _tables(gate: GateRun, attempt: Attempt, judgement: Judgement, thresholds: Thresholds) -> list[str]:
@@ -118,7 +134,8 @@ def _tables(gate: GateRun, attempt: Attempt, judgement: Judgement, thresholds: T
         run_summary(judgement, before, after, thresholds),
         stage_timings(judgement, thresholds),
         infra(before, after),
-        machines_line(attempt),
+        machines_line(gate, attempt),
+        parity_section(gate),
         remarks(judgement),
         noise_section(judgement, before, after, thresholds),
         chart(gate.history, judgement.total, gate.number),
@@ -140,12 +157,6 @@ def _queue_wait(attempt: Attempt) -> str:
     return f"The ferry waited {about(waited)} for capacity before it ran; that is no perf signal and is not counted."
 
 
-def _ferry_trouble(attempt: Attempt) -> str:
-    if not attempt.error:
-        return ""
-    return f"The treatment ferry ended {text(attempt.ferry_state)}; Iris says:\n\n{block(attempt.error[:2000])}"
-
-
 def earlier_gate(run: Run, gate: GateRun, thresholds: Thresholds, now: datetime) -> Section:
     """A gate climbed before, folded: its verdict in the summary, its tables inside."""
     attempt, judgement = gate.attempt, gate.judgement
@@ -156,6 +167,7 @@ def earlier_gate(run: Run, gate: GateRun, thresholds: Thresholds, now: datetime)
     parts = [
         "\n".join(line for line in [former_verdicts(gate), *compared_with, *problem_lines(judgement)] if line),
         *_tables(gate, attempt, judgement, thresholds),
+        earlier_attempts(gate, thresholds).body,
     ]
     body = "\n\n".join(part for part in parts if part)
     folded = details(f"Gate {plan.number} ({title(plan.name, 60)}): {verdict}", body)

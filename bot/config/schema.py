@@ -139,6 +139,12 @@ class Verdict(Strict):
     policy: Literal["table", "calibrated"] = "table"
 
 
+class Parity(Strict):
+    """What a difference between a gate's launch and its baseline's (by the tier's workflow file) does."""
+
+    on_difference: Literal["stop", "warn"] = "stop"
+
+
 class Scope(Strict):
     """Glob patterns (`**` crosses folders) of paths; `exclude` wins over `include`, `flag` asks the reviewer.
 
@@ -296,6 +302,7 @@ class RepositoryConfig(Strict):
     gates: dict[GateKey, Gate]
     thresholds: Thresholds = Thresholds()
     verdict: Verdict = Verdict()
+    parity: Parity = Parity()
     scope: Scope = Scope()
     modules: Modules = Modules()
     permissions: Permissions = Permissions()

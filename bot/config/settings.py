@@ -32,6 +32,7 @@ SECRET_FIELDS = ("private_key", "webhook_secret", "database_url")
 """What may also be given as a file, by the variable with `_FILE` behind its name."""
 
 # Bucket names: https://cloud.google.com/storage/docs/buckets#naming
+_CLUSTER = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 _BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
 _PLAIN_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*/?")
 
@@ -109,6 +110,11 @@ class Settings(BaseModel):
     iris_config: Path | None = Field(
         default=None, description="the cluster's YAML; this or IRIS_CONTROLLER_URL is required"
     )
+    iris_clusters: tuple[tuple[str, str], ...] = Field(
+        default=(),
+        description="other clusters that `retry cluster=NAME` may name: NAME=address or NAME=path of a YAML, "
+        "separated by commas",
+    )
     iris_user: str = Field(default="perf-gate", pattern=r"^[a-z0-9_-]+$", description="the user ferries run as")
     status_prefix: str = Field(description="where ferries write their status file: gs://bucket/folder, or a path")
     perf_reports: str | None = Field(
@@ -166,6 +172,18 @@ class Settings(BaseModel):
         if bad := [host for host in hosts if not _HOST.fullmatch(host)]:
             raise ValueError(f"{bad[0]!r} is neither host nor host:port")
         return hosts
+
+    @field_validator("iris_clusters", mode="before")
+    @classmethod
+    def _clusters(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        pairs = [part.strip().partition("=") for part in value.split(",") if part.strip()]
+        if bad := [name for name, _, _ in pairs if not _CLUSTER.fullmatch(name)]:
+            raise ValueError(f"{bad[0]!r} is no name: lower-case letters, digits and hyphens")
+        if bad := [name for name, _, at in pairs if not at.startswith(("http://", "https://", "/"))]:
+            raise ValueError(f"{bad[0]!r} has neither an address of the form https://host nor an absolute path")
+        return tuple((name, at) for name, _, at in pairs)
 
     @field_validator("pass_env", mode="before")
     @classmethod

@@ -50,7 +50,9 @@ class Continue(msgspec.Struct, frozen=True, tag="continue"):
 
 
 class Retry(msgspec.Struct, frozen=True, tag="retry"):
-    """Begin a new run."""
+    """Begin a new run; on another than the usual cluster where one is named."""
+
+    cluster: str = ""
 
 
 class Stop(msgspec.Struct, frozen=True, tag="stop"):
@@ -104,6 +106,7 @@ _REASON = re.compile(r"\s*(?:—|--|\bbecause\b|\breason\s*=)\s*", re.IGNORECASE
 _MAX_GATE = re.compile(r"max[_-]?gate\s*=\s*([A-Za-z0-9]+)", re.IGNORECASE)
 # A name with a blank stands in quotes, straight or as phones write them; an unquoted one ends at a blank or a dash.
 _STAGE = re.compile(r"""stage\s*=\s*(?:"([^"]+)"|'([^']+)'|“([^”]+)”|‘([^’]+)’|([^\s"'“”‘’—￼]+))\s*""", re.IGNORECASE)
+_CLUSTER = re.compile(r"cluster\s*=\s*([A-Za-z0-9][A-Za-z0-9._-]{0,60})", re.IGNORECASE)
 _MOST_NAME = 300
 # Stands in running text for what is not text: code, a picture, HTML.
 _NO_TEXT = "￼"
@@ -233,8 +236,12 @@ def _command(words: str) -> Said:
         "reanalyse": Reanalyse(),
         "reanalyze": Reanalyse(),
     }
+    if word == "retry" and (named := _CLUSTER.fullmatch(rest)):
+        return Retry(named[1].lower())
     if word in simple and not rest:
         return simple[word]
+    if word == "retry":
+        return Misunderstood("after `retry` only `cluster=NAME` can stand")
     if word in simple:
         return Misunderstood(f"`{word}` takes nothing after it, so nothing was done")
     return _unknown(word)

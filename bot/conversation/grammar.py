@@ -21,7 +21,7 @@ GRAMMAR: dict[str, Entry] = {
     "max_gate": Entry("max_gate=skip|1|2|3 [because …]", "run with another ceiling", "override"),
     "skip": Entry("skip [because …]", "waive the gate", "skip"),
     "continue": Entry("continue", "climb on after a warning", "go"),
-    "retry": Entry("retry", "begin a new run after an end", "go"),
+    "retry": Entry("retry [cluster=NAME]", "run the last gate again; asks before it stops a live ferry", "go"),
     "stop": Entry("stop", "end the run; a live ferry asks once more", "stop"),
     "answer": Entry("answer PATH question=yes|no [because …]", "correct an answer of the assessment", "override"),
     "exclude": Entry("exclude stage=NAME [because …]", "leave a stage, or total, out of the verdict", "override"),

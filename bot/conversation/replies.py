@@ -183,7 +183,7 @@ def stopped_by(actor: str) -> str:
 
 def confirm_stop(spent_seconds: float, wall_seconds: float) -> str:
     return (
-        f"The ferry has run for {_minutes(spent_seconds)} of about {_minutes(wall_seconds)}, which would be lost. "
+        f"The ferry has run for {minutes(spent_seconds)} of about {minutes(wall_seconds)}, which would be lost. "
         "Say `@perf-gate stop` once more to stop it."
     )
 
@@ -360,7 +360,7 @@ def _quoted_list(names: Sequence[str], most: int = 12) -> str:
     return (", ".join(map(_quoted, names[:most])) + more) if names else "nothing"
 
 
-def _minutes(seconds: float) -> str:
+def minutes(seconds: float) -> str:
     whole = round(seconds / 60)
     hours, rest = divmod(whole, 60)
     if not hours:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 import msgspec
+from msgspec.structs import replace
 
 from bot import journal
 from bot.assessment.model import Assessment, FileChange
@@ -67,7 +68,10 @@ async def assess(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
     assessment = await in_child(changes, config, whole(sides[0], sides[1], root, outside))
     await _keep(rooms, run.id, await mirror.patch(merge_base, pull.head_sha), config, assessment)
     return Outcome(
-        _assessed(run.id, pull, merge_base, repository.default_branch, main, config, assessment),
+        replace(
+            _assessed(run.id, pull, merge_base, repository.default_branch, main, config, assessment),
+            clusters=tuple(rooms.other_clusters),
+        ),
     )
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from bot.conversation.commands import Exclude, Include, Reanalyse
 from bot.effects.context import Context, Rooms, config_of, current_gate, heard_in
 from bot.engine.port import Effect, Outcome
+from bot.gating import resubmission
 from bot.gating.events import Compared, Event, Rejudged
-from bot.gating.model import Attempt, GateRun, Run
+from bot.gating.model import GateRun, Run
 from bot.verdict.judge import judge
 from bot.verdict.report import parse_json
+from bot.watching.look import Machine
 
 
 async def compare(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -58,12 +62,15 @@ def judge_gate(run: Run, gate: GateRun) -> Compared:
         excluded=excluded,
         history=gate.history,
         policy=config.verdict.policy,
-        worker_generations=(None, generation(gate.attempt)),
+        worker_generations=(generation(gate.baseline.machines), generation(gate.attempt.machines)),
     )
+    if run.cluster:
+        judgement = resubmission.on_another_cluster(run.cluster, judgement)
+    judgement = resubmission.with_earlier_attempts(gate, judgement)
     return Compared(run.id, gate.number, gate.attempt.number, judgement, excluded)
 
 
-def generation(attempt: Attempt) -> str | None:
-    """The treatment's machines where all of them are known. Baseline reports name none, so that side is unknown."""
-    kinds = [machine.kind for machine in attempt.machines]
+def generation(machines: Sequence[Machine]) -> str | None:
+    """What a side's workers ran on, where all of it is known."""
+    kinds = [machine.kind for machine in machines]
     return " + ".join(sorted(set(kinds))) if kinds and all(kinds) else None

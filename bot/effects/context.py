@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from bot.config.schema import Gate, Permissions, RepositoryConfig
 from bot.config.settings import Settings
 from bot.conversation.naming import addressed_as
 from bot.engine.port import Effect, EffectContext
+from bot.faults import Fault
 from bot.gating.events import Event
 from bot.gating.model import GateRun, HeardIn, Place, PullRequest, Run
 from bot.github.adapter import GitHub
@@ -51,10 +52,19 @@ class Rooms:
     cage: Cage
     iris: Iris
     tell: Telling = field(default_factory=Telling)
+    other_clusters: Mapping[str, Iris] = field(default_factory=dict)
     removing: asyncio.Lock = field(default_factory=asyncio.Lock)
     permissions: dict[int, tuple[Permissions, datetime]] = field(default_factory=dict)
     configurations: dict[tuple[int, str], RepositoryConfig] = field(default_factory=dict)
     _mirrors: dict[tuple[int, str], Mirror] = field(default_factory=dict)
+
+    def iris_of(self, run: Run) -> Iris:
+        """The cluster that this run's ferries are on."""
+        if not run.cluster:
+            return self.iris
+        if run.cluster not in self.other_clusters:
+            raise Fault(f"the cluster `{run.cluster}` is not set up any more")
+        return self.other_clusters[run.cluster]
 
     @property
     def preflight_results(self) -> Path:

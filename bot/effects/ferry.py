@@ -17,9 +17,13 @@ from bot.iris.collector_script import SCRIPT
 from bot.iris.controller import Absent, Found, Unknown
 from bot.iris.names import job_name
 from bot.iris.poll import FerryStatus
+from bot.iris.records import TERMINAL_STATES
 from bot.iris.submit import Refused as RefusedByIris
 from bot.sandbox.bubblewrap import NotInstalled
+from bot.verdict.report import PerfReport, parse_report
+from bot.verdict.rules import bucket
 from bot.watching import health
+from bot.watching.cause import Cause
 from bot.watching.look import Look
 
 # With the registry's waits between them some two hours, in which a controller is restarted or an operator woken.
@@ -42,7 +46,7 @@ async def submit(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
         return Outcome()
     pr, run, gate = found
     name, attempt = name_of(place_of(pr), run, gate), int(effect.payload["attempt"])
-    known = await rooms.iris.look_up(name)
+    known = await rooms.iris_of(run).look_up(name)
     if isinstance(known, Unknown):
         raise Fault("Iris does not say whether the ferry is there already", known.reason, retryable=True)
     if isinstance(known, Found):
@@ -68,7 +72,7 @@ async def _launch(rooms: Rooms, place: Place, run: Run, gate: GateRun, name: str
     if isinstance(tree, Refusal):
         return Refused(run.id, tree.reason)
     try:
-        answer = await rooms.iris.submit(gate_config(config_of(run), gate.number), name, tree)
+        answer = await rooms.iris_of(run).submit(gate_config(config_of(run), gate.number), name, tree)
     except NotInstalled as error:
         return Refused(run.id, f"the ferry cannot be submitted in a cage: {error}")
     if isinstance(answer, RefusedByIris):
@@ -89,7 +93,7 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
         return health.wants_threads(attempt.vitals, look, stall, context.clock.now())
 
     try:
-        found_now = await rooms.iris.look(attempt.job_id, steps, wants_threads)
+        found_now = await rooms.iris_of(run).look(attempt.job_id, steps, wants_threads)
         if isinstance(found_now, Absent):
             return Outcome(await _lost(rooms, place_of(pr), run, gate))
     except Fault as fault:
@@ -104,7 +108,7 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
 
 async def _lost(rooms: Rooms, place: Place, run: Run, gate: GateRun) -> Event:
     """One listing without the job proves nothing; the look-up asks twice before it says absent."""
-    known = await rooms.iris.look_up(name_of(place, run, gate))
+    known = await rooms.iris_of(run).look_up(name_of(place, run, gate))
     if not isinstance(known, Absent):
         raise Fault("Iris did not show the ferry just now", f"{gate.attempts[-1].job_id}: {known}", retryable=True)
     return Refused(run.id, f"Iris no longer knows the ferry `{gate.attempts[-1].job_id}`")
@@ -141,7 +145,7 @@ async def collect(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     pr, run, gate = found
     attempt, place = gate.attempts[-1], place_of(pr)
     trusted = await _trusted_checkout(rooms, place, run)
-    report = await rooms.iris.collect(
+    report = await rooms.iris_of(run).collect(
         attempt.job_id,
         gate_config(config_of(run), gate.number),
         name_of(place, run, gate),
@@ -151,7 +155,16 @@ async def collect(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     if isinstance(report, Absent):
         return Outcome(await _lost(rooms, place, run, gate))
     rooms.rundirs.put(run.id, f"gate-{gate.number}/attempt-{attempt.number}/report.json", report)
-    return Outcome(Collected(run.id, gate.number, attempt.number, report))
+    return Outcome(Collected(run.id, gate.number, attempt.number, report, await _cause(rooms, run, attempt, report)))
+
+
+async def _cause(rooms: Rooms, run: Run, attempt: Attempt, report: str) -> Cause | None:
+    """Why it ended badly; also of a ferry that got through although workers ran out of memory, which fails its gate."""
+    read = parse_report(report)
+    ooms = bucket(read, "oom") if isinstance(read, PerfReport) else 0
+    if attempt.ferry_state == "succeeded" and not ooms:
+        return None
+    return await rooms.iris_of(run).cause(attempt.job_id)
 
 
 async def _trusted_checkout(rooms: Rooms, place: Place, run: Run) -> Path | None:
@@ -166,10 +179,14 @@ async def _trusted_checkout(rooms: Rooms, place: Place, run: Run) -> Path | None
 
 
 async def stop_ferry(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
-    """Stop that one job and all below it."""
+    """Stop that one job and all below it, and wait until it is gone: two ferries of a gate never run at once."""
     found = await current_gate(effect, context)
     if found is None:
         return Outcome()
     _, run, gate = found
-    await rooms.iris.stop(gate.attempts[-1].job_id)
+    job_id = gate.attempts[-1].job_id
+    await rooms.iris_of(run).stop(job_id)
+    known = await rooms.iris_of(run).state(job_id)
+    if isinstance(known, Unknown) or (isinstance(known, Found) and known.state not in TERMINAL_STATES):
+        raise Fault("the ferry is still being stopped", f"{job_id}: {known}", retryable=True)
     return Outcome(FerryStopped(run.id, gate.number, gate.attempts[-1].number))

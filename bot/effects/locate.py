@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 
 from bot.baseline.history import past_runs
 from bot.baseline.locate import locate
@@ -16,6 +17,10 @@ from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.events import BaselineFound, BaselineMissing, Event
 from bot.gating.model import Baseline, Place, Run
+from bot.parity import compare, script
+from bot.parity.model import Parity
+from bot.verdict.report import PerfReport, parse_report
+from bot.watching.look import Machine
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +30,9 @@ MIRROR_SECONDS = 45.0
 _PATIENT_ATTEMPTS = 7
 # A commit of the default branch that is newer than the mirror; without it only the distance stays unknown.
 _FETCH_SECONDS = 30.0
+_MACHINES_SECONDS = 30.0
+# An id that a scheduled run's report names; it goes into requests.
+_JOB_ID = re.compile(r"/[A-Za-z0-9][A-Za-z0-9._/-]{0,300}")
 
 
 async def locate_baseline(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -45,7 +53,10 @@ async def locate_baseline(rooms: Rooms, effect: Effect, context: Context) -> Out
         return Outcome(BaselineMissing(run.id, gate.number, answer.reason))
     history = await past_runs(rooms.github, tier, runs, mirrored, answer.pin, archive, now)
     rooms.rundirs.put(run.id, f"gate-{gate.number}/baseline.json", answer.pin.report)
-    return Outcome(BaselineFound(run.id, gate.number, await _measured(rooms, place, run, answer.pin), history))
+    baseline = await _measured(rooms, place, run, answer.pin)
+    found_parity = await parity_at(rooms, place, run, gate.number, baseline.sha)
+    stops = config_of(run).parity.on_difference == "stop"
+    return Outcome(BaselineFound(run.id, gate.number, baseline, history, found_parity, differing_stops=stops))
 
 
 def _folders(config: RepositoryConfig) -> list[str]:
@@ -72,7 +83,30 @@ async def _measured(rooms: Rooms, place: Place, run: Run, pin: BaselinePin) -> B
         seconds_apart=abs((dates[0] - dates[1]).total_seconds()) if dates[0] and dates[1] else None,
         source=pin.source,
         source_reason=pin.source_reason,
+        machines=await _machines(rooms, pin.report),
     )
+
+
+async def parity_at(rooms: Rooms, place: Place, run: Run, number: int, sha: str) -> Parity:
+    """How the gate's launch compares with the one that the files at the baseline's commit describe."""
+    gate, mirror = gate_config(config_of(run), number), rooms.mirror(place)
+    paths = (f"{compare.FOLDER}/{gate.workflow}", str(script.PATH))
+    # The fetch of the baseline's commit may have failed: then nothing is known of how it was launched.
+    read = [await mirror.read(sha, path) if await mirror.has(sha) else None for path in paths]
+    workflow_text, script_text = (None if data is None else data.decode("utf-8", "replace") for data in read)
+    return compare.compare(gate, number, sha, workflow_text, script_text)
+
+
+async def _machines(rooms: Rooms, report: str) -> tuple[Machine, ...]:
+    """What the baseline's workers ran on, while the cluster remembers: scheduled runs are on the usual one."""
+    read = parse_report(report)
+    if not isinstance(read, PerfReport) or not _JOB_ID.fullmatch(read.iris_job_id or ""):
+        return ()
+    try:
+        async with asyncio.timeout(_MACHINES_SECONDS):
+            return await rooms.iris.machines(str(read.iris_job_id))
+    except TimeoutError:
+        return ()
 
 
 async def _fetch(rooms: Rooms, place: Place, sha: str) -> None:

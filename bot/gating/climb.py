@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.conversation import replies
-from bot.gating import babysitting
+from bot.conversation import again, replies
+from bot.gating import babysitting, resubmission, resuming
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Asked,
@@ -28,6 +28,8 @@ from bot.verdict.model import Judgement
 # DESIGN "The run": how long the bot waits for a human.
 REVIEWER_PATIENCE = timedelta(days=14)
 ESCALATION_PATIENCE = timedelta(days=7)
+# What `Run.retry_asked` holds: this, and the name of the other cluster where one was named.
+CLUSTER = "cluster="
 
 
 def assessed(draft: Draft, event: Assessed) -> None:
@@ -52,7 +54,13 @@ def assessed(draft: Draft, event: Assessed) -> None:
         assessment=assessment,
         proposed=run.requested or proposed,
         head_moved_to="",
+        clusters=event.clusters,
     )
+    if resuming.takes_up(draft, event):
+        resuming.take_up(draft)
+        prepare(draft)
+        return
+    draft.change(resumes=None)
     forced = run.requested is not None and run.requested != "skip"
     if not assessment.in_scope and not assessment.flagged and not forced:
         draft.end(RunState.out_of_scope, assessment.rationale)
@@ -104,18 +112,25 @@ def refused(draft: Draft, event: Refused) -> None:
 
 def begin_gate(draft: Draft, number: int) -> None:
     # A `stop` that was half said about one gate's ferry says nothing about the next.
-    draft.change(gates=(*draft.run.gates, GateRun(number)), stop_asked_by="")
+    draft.change(gates=(*draft.run.gates, GateRun(number)), stop_asked_by="", retry_asked="")
     draft.enter(RunState.locating_baseline)
     draft.effect("locate", {"run_id": draft.run.id, "gate": number}, scope=draft.run.id)
 
 
 def begin_first_gate(draft: Draft) -> None:
-    # Gate 1 always runs first, whatever the ceiling (seed 002).
-    begin_gate(draft, draft.run.plan[0].number)
+    """Gate 1 always runs first, whatever the ceiling (seed 002), unless it was climbed for this commit before."""
+    climbed, number = resuming.first_gate(draft.run)
+    draft.change(gates=climbed)
+    begin_gate(draft, number)
 
 
 def baseline_found(draft: Draft, event: BaselineFound) -> None:
-    draft.change_gate(baseline=event.baseline, attempts=(Attempt(number=1),), history=event.history)
+    draft.change_gate(baseline=event.baseline, history=event.history, parity=event.parity)
+    if event.parity is not None and event.parity.stopping and event.differing_stops:
+        # Measured in another shape the pair would say nothing: no ferry is paid for.
+        draft.end(RunState.stuck, again.launched_otherwise([str(one) for one in event.parity.stopping]))
+        return
+    draft.change_gate(attempts=(Attempt(number=1),))
     draft.enter(RunState.queued)
     draft.acquire_tier()
     # Where the slot is free it is granted at once, and nobody looks at the queue.
@@ -152,7 +167,9 @@ def watched(draft: Draft, event: Watched) -> None:
     if event.ended:
         # That it came to its end says more than how it was doing.
         draft.reason = ""
-    if event.ended and draft.run.stop_requested_by and event.seen.ferry_state != "succeeded":
+    if event.ended and draft.run.retry_requested_by:
+        stopped_for_retry(draft)
+    elif event.ended and draft.run.stop_requested_by and event.seen.ferry_state != "succeeded":
         draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
     elif event.ended:
         draft.release_tier()
@@ -162,8 +179,25 @@ def watched(draft: Draft, event: Watched) -> None:
         draft.check_after(babysitting.seconds_to_next_look(draft.run, draft.now))
 
 
+def ferry_stopped(draft: Draft) -> None:
+    """The ferry is gone, as somebody asked, or it never was there and is not wanted any more."""
+    by = draft.run.stop_requested_by
+    if draft.run.retry_requested_by:
+        stopped_for_retry(draft)
+    else:
+        draft.end(RunState.stopped, replies.stopped_by(by) if by else replies.closed_run(merged=False))
+
+
+def stopped_for_retry(draft: Draft) -> None:
+    """The old ferry is gone: only now a new one may come."""
+    by, cluster = draft.run.retry_requested_by, draft.run.retry_asked
+    draft.end(RunState.stopped, again.stopped_for_retry(by))
+    if draft.pr.is_open:
+        resuming.resume(draft, by, cluster=cluster.removeprefix(CLUSTER))
+
+
 def collected(draft: Draft, event: Collected) -> None:
-    draft.change_attempt(report=event.report)
+    draft.change_attempt(report=event.report, cause=event.cause)
     draft.enter(RunState.comparing)
     draft.attempt_effect("compare")
 
@@ -178,6 +212,9 @@ def compared(draft: Draft, event: Compared) -> None:
     verdict, following = event.judgement.verdict, next_gate(draft)
     if following is not None and draft.run.stop_requested_by:
         draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
+        return
+    if why := resubmission.wanted(draft, event.judgement):
+        resubmission.submit_again(draft, why)
         return
     if verdict == "pass" and following is not None:
         begin_gate(draft, following)
@@ -208,6 +245,7 @@ def next_gate(draft: Draft) -> int | None:
 def why_not_comparable(draft: Draft, judgement: Judgement) -> str:
     attempt = draft.run.gates[-1].attempts[-1]
     why = "; ".join(judgement.reasons)
-    if attempt.ferry_state and attempt.ferry_state != "succeeded":
-        return f"the treatment ferry ended {attempt.ferry_state}, so there is nothing to compare: {why}"
+    if resubmission.ended_badly(attempt):
+        again = ", also when it was submitted again" if len(draft.run.gates[-1].attempts) > 1 else ""
+        return f"the treatment ferry ended {attempt.ferry_state}{again}, so there is nothing to compare: {why}"
     return f"the two reports cannot be compared: {why}"

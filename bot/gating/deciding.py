@@ -19,7 +19,8 @@ def assessed(draft: Draft, event: Assessed) -> None:
     That word holds for the head it was said about, and not for a fork, whose question warns of what its code is handed.
     """
     climb.assessed(draft, event)
-    if draft.run.state.ended:
+    if draft.run.state is not RunState.assessing:
+        # Out of scope, or taken up where a run of the same head ended: there is nothing to ask.
         return
     consent, chosen = draft.run.consent, draft.run.requested
     if (

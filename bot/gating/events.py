@@ -14,8 +14,10 @@ import msgspec
 from bot.assessment.model import Assessment
 from bot.conversation.commands import Command, Exclude, Include, Reanalyse, Said
 from bot.gating.model import Attempt, Baseline, Check, FailedCommand, GatePlan, HeardIn, Place
+from bot.parity.model import Parity
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
+from bot.watching.cause import Cause
 from bot.watching.look import Look
 from bot.watching.queue import Queue
 
@@ -144,6 +146,7 @@ class Assessed(msgspec.Struct, frozen=True, tag=True):
     plan: tuple[GatePlan, ...]
     assessment: Assessment
     checks: bool = True
+    clusters: tuple[str, ...] = ()
 
 
 class CannotAssess(msgspec.Struct, frozen=True, tag=True):
@@ -235,10 +238,14 @@ class PreflightGoesOn(msgspec.Struct, frozen=True, tag=True):
 
 
 class BaselineFound(msgspec.Struct, frozen=True, tag=True):
+    """`parity`: how the gate's launch compares with the baseline's; `differing_stops`: a difference is not let pass."""
+
     run_id: str
     gate: int
     baseline: Baseline
     history: tuple[PastRun, ...] = ()
+    parity: Parity | None = None
+    differing_stops: bool = True
 
 
 class BaselineMissing(msgspec.Struct, frozen=True, tag=True):
@@ -294,10 +301,13 @@ class QueueSeen(msgspec.Struct, frozen=True, tag=True):
 
 
 class Collected(msgspec.Struct, frozen=True, tag=True):
+    """`cause`: why the ferry ended badly, where it did."""
+
     run_id: str
     gate: int
     attempt: int
     report: str
+    cause: Cause | None = None
 
 
 class Compared(msgspec.Struct, frozen=True, tag=True):

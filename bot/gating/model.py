@@ -12,8 +12,10 @@ import msgspec
 
 from bot.assessment.model import Assessment
 from bot.gating.states import RunState
+from bot.parity.model import Parity
 from bot.verdict.model import Judgement, VerdictName
 from bot.verdict.past import PastRun
+from bot.watching.cause import Cause
 from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
 from bot.watching.queue import Queue
@@ -56,6 +58,7 @@ class Baseline(msgspec.Struct, frozen=True):
     `commits_apart` counts the commits between its SHA and the head's merge base (of which `zephyr_commits_apart` touch
     the gated package), `seconds_apart` is the time between those two; None where git does not know the SHA.
     `source` is where the report was read: the run's artifact, or (for `source_reason`, sentences) the mirror bucket.
+    `machines` are the kinds of machine its workers ran on, as far as the controller still knew when it was located.
     """
 
     run_id: int
@@ -69,6 +72,7 @@ class Baseline(msgspec.Struct, frozen=True):
     seconds_apart: float | None = None
     source: Literal["artifact", "mirror"] = "artifact"
     source_reason: str = ""
+    machines: tuple[Machine, ...] = ()
 
 
 class StageProgress(msgspec.Struct, frozen=True):
@@ -94,7 +98,8 @@ class Attempt(msgspec.Struct, frozen=True):
 
     `vitals` are how it does and what is remembered between two looks, `outlook` when it may end, `machines` the kinds
     of machine its workers ran on, `queue` who comes first at its tier, `stale` left-over coordinators of its pipelines.
-    `told` is what of all this the comment was last written for.
+    `told` is what of all this the comment was last written for. `again_because` says why it was submitted after the
+    attempt before it (the rest of a sentence about that one), `cause` why it ended badly, where it did.
     """
 
     number: int
@@ -115,6 +120,8 @@ class Attempt(msgspec.Struct, frozen=True):
     queue: Queue | None = None
     stale: tuple[str, ...] = ()
     told: Told = Told()
+    again_because: str = ""
+    cause: Cause | None = None
 
 
 class Exclusion(msgspec.Struct, frozen=True):
@@ -165,7 +172,8 @@ class FormerVerdict(msgspec.Struct, frozen=True):
 class GateRun(msgspec.Struct, frozen=True):
     """One gate of a run. `history` are the tier's earlier scheduled runs, oldest first: what the noise is told by.
 
-    `former` are the verdicts over the same reports that a later judging replaced, oldest first.
+    `former` are the verdicts over the same reports that a later judging replaced, oldest first. `parity` is how its
+    launch compares with the baseline's, `continued_by` who let the run climb on over its verdict.
     """
 
     number: int
@@ -173,6 +181,8 @@ class GateRun(msgspec.Struct, frozen=True):
     attempts: tuple[Attempt, ...] = ()
     history: tuple[PastRun, ...] = ()
     former: tuple[FormerVerdict, ...] = ()
+    parity: Parity | None = None
+    continued_by: str = ""
 
     @property
     def attempt(self) -> Attempt | None:
@@ -215,14 +225,32 @@ class Consent(msgspec.Struct, frozen=True):
     granted: tuple[str, ...] = ()
 
 
+class Resumption(msgspec.Struct, frozen=True):
+    """What a run takes over from an ended one of the same head: its answer, and the gates that were climbed.
+
+    `gate` is where it begins, 0 for the first; `advice` is what the assessment came to when the answer was given.
+    """
+
+    run_id: str
+    head_sha: str
+    gate: int
+    gates: tuple[GateRun, ...] = ()
+    max_gate: MaxGate | None = None
+    approved_by: str = ""
+    override: str = ""
+    exclusions: tuple[Exclusion, ...] = ()
+    advice: str = ""
+
+
 class Run(msgspec.Struct, frozen=True):
     """One climb of the ladder for one head SHA.
 
     `plan` is the chosen ladder, built from `config`: the repository's configuration as JSON, read from the default
     branch at `config_sha`. `proposed` is the assessment's max_gate, `requested` the one named in the first mention (for
     `requested_reason`), `max_gate` what was let stand; `override` says who changed it and why. `checks`: its
-    repository wants a check run. `called_for`: what people were called for, each once.
-    `reason` is the public sentence of an end that needs one.
+    repository wants a check run. `called_for`: what people were called for, each once. `reason` is the public sentence
+    of an end that needs one. `cluster` is another than the usual one, by its name among `clusters`; `retry_asked` is
+    the half of a `retry` that was said, `retry_requested_by` who said the whole of it about a ferry.
     """
 
     id: str
@@ -259,6 +287,11 @@ class Run(msgspec.Struct, frozen=True):
     checks: bool = True
     called_for: tuple[str, ...] = ()
     base_moved_to: str = ""
+    resumes: Resumption | None = None
+    clusters: tuple[str, ...] = ()
+    cluster: str = ""
+    retry_asked: str = ""
+    retry_requested_by: str = ""
 
     @property
     def gate(self) -> GateRun | None:

@@ -11,7 +11,7 @@ import msgspec
 
 from bot.conversation import replies
 from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
-from bot.gating import climb, correcting, deciding, excluding, rejudging
+from bot.gating import correcting, deciding, excluding, rejudging, repeating
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.model import Consent, MaxGate, Run
@@ -38,11 +38,11 @@ def obey(draft: Draft, event: Authorised) -> None:
     elif isinstance(command, Skip):
         _go(draft, event, Go("skip", command.reason))
     elif isinstance(command, Continue):
-        _continue(draft, event)
+        repeating.continue_(draft, event)
     elif isinstance(command, Retry):
-        _retry(draft, event)
+        repeating.retry(draft, event, command)
     elif isinstance(command, Stop):
-        _stop(draft, event)
+        repeating.stop(draft, event)
     elif isinstance(command, Answer):
         correcting.correct(draft, event, command)
     elif isinstance(command, Exclude):
@@ -60,7 +60,7 @@ def _assess(draft: Draft, event: Authorised) -> None:
     if run is None or run.state.ended:
         draft.begin_run(event.actor)
     elif run.state is RunState.awaiting_reviewer and run.head_sha != event.head_sha:
-        _begin_again(draft, event)
+        repeating.ask_anew(draft, event)
     else:
         draft.reply(event.comment_id, replies.status(run.state, run.head_sha), done=True)
 
@@ -74,7 +74,7 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
     elif run.state is RunState.awaiting_reviewer:
         _answer(draft, event, command)
     elif run.state is RunState.awaiting_escalation and command.max_gate is None:
-        _continue(draft, event)
+        repeating.continue_(draft, event)
     else:
         draft.reply(event.comment_id, replies.already(run.state, run.head_sha))
 
@@ -96,11 +96,11 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         return
     if run.head_sha != event.head_sha:
         draft.reply(event.comment_id, replies.stale_go(run.head_sha, event.head_sha))
-        _begin_again(draft, event, command)
+        repeating.ask_anew(draft, event, command)
         return
     if event.base_ref and run.base_ref != event.base_ref:
         draft.reply(event.comment_id, replies.base_changed(run.base_ref, event.base_ref))
-        _begin_again(draft, event, command)
+        repeating.ask_anew(draft, event, command)
         return
     chosen: MaxGate = command.max_gate or run.proposed
     if (why := deciding.refusal(draft, event.actor, chosen, event.granted)) is not None:
@@ -116,64 +116,3 @@ def _came_before_the_question(run: Run, event: Authorised) -> bool:
         # A corrected answer makes another question of it.
         return event.comment_id < max([run.question_id, *(one.comment_id for one in run.corrections)])
     return event.said_at is None or any(at is not None and event.said_at <= at for at in asked)
-
-
-def _begin_again(draft: Draft, event: Authorised, command: Go | None = None) -> None:
-    """The question was about a head that is gone: end that run quietly and ask about the new one."""
-    draft.end(RunState.stopped, replies.superseded(event.head_sha))
-    if command is None:
-        draft.begin_run(event.actor)
-    else:
-        draft.begin_run(event.actor, command.max_gate, command.reason)
-
-
-def _continue(draft: Draft, event: Authorised) -> None:
-    run = draft.pr.run
-    if run is None or run.state is not RunState.awaiting_escalation:
-        draft.reply(event.comment_id, replies.nothing_to_continue())
-        return
-    following = climb.next_gate(draft)
-    draft.cancel_expiry()
-    draft.reason = f"{event.actor} lets it climb on"
-    if following is None:
-        draft.end(RunState.warned)
-    else:
-        climb.begin_gate(draft, following)
-
-
-def _retry(draft: Draft, event: Authorised) -> None:
-    run = draft.pr.run
-    if run is None or run.state.ended:
-        draft.begin_run(event.actor)
-    elif run.state is RunState.awaiting_reviewer:
-        _begin_again(draft, event)
-    else:
-        draft.reply(event.comment_id, replies.already(run.state, run.head_sha))
-
-
-def _stop(draft: Draft, event: Authorised) -> None:
-    run = draft.pr.run
-    if run is None or run.state.ended:
-        draft.reply(event.comment_id, replies.nothing_to_stop())
-    elif not run.state.has_live_ferry:
-        draft.end(RunState.stopped, replies.stopped_by(event.actor))
-    elif not run.stop_asked_by:
-        # Stopping a ferry that has not crossed its wall-time is asked for twice (seed 002, "Ask before").
-        draft.change(stop_asked_by=event.actor)
-        started = run.attempt.submitted_at if run.attempt else None
-        spent = (draft.now - started).total_seconds() if started else 0.0
-        wall = run.plan_of(run.gates[-1].number).wall_seconds
-        if spent < wall:
-            draft.reply(event.comment_id, replies.confirm_stop(spent, wall))
-        else:
-            _stop_ferry(draft, event)
-    else:
-        _stop_ferry(draft, event)
-
-
-def _stop_ferry(draft: Draft, event: Authorised) -> None:
-    draft.change(stop_requested_by=event.actor)
-    draft.reason = f"{event.actor} stops the ferry"
-    draft.publish()
-    if draft.run.state is RunState.ferrying:
-        draft.attempt_effect("stop_ferry")

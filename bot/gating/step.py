@@ -322,8 +322,7 @@ def _of_the_gate(draft: Draft, event: Event) -> None:
     elif state is RunState.ferrying and isinstance(event, Unseen):
         babysitting.unseen(draft, event)
     elif run.state.has_live_ferry and isinstance(event, FerryStopped):
-        by = run.stop_requested_by
-        draft.end(RunState.stopped, replies.stopped_by(by) if by else replies.closed_run(merged=False))
+        climb.ferry_stopped(draft)
     elif state is RunState.collecting and isinstance(event, Collected):
         climb.collected(draft, event)
     elif state is RunState.comparing and isinstance(event, Compared):

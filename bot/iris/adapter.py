@@ -15,12 +15,12 @@ import aiohttp
 
 from bot.config.schema import Gate, IrisFlags
 from bot.faults import Fault
-from bot.iris import collector_script, commands, names, poll, progress, status_file, submit
+from bot.iris import causes, collector_script, commands, names, poll, progress, status_file, submit, watch
 from bot.iris.collect import Ferry, leaves, report, status_of
 from bot.iris.collector_script import NoReport
 from bot.iris.command_line import CommandLineTransport
 from bot.iris.commands import CommandState
-from bot.iris.controller import Absent, Controller, Found, Transport, Unknown
+from bot.iris.controller import Absent, Controller, Found, NotFound, Transport, Unknown
 from bot.iris.http import HttpTransport
 from bot.iris.look import Seen, WantsThreads, look_at
 from bot.iris.poll import FerryStatus
@@ -29,11 +29,16 @@ from bot.iris.progress import ShardProgress
 from bot.iris.records import Job, Task, Worker
 from bot.iris.settings import IrisSettings
 from bot.iris.submit import Refused, Submitted
+from bot.watching.cause import Cause
+from bot.watching.look import Machine
 
 _log = logging.getLogger(__name__)
 
 _CALLS_AT_ONCE = 4
 _PROGRESS_LINES = 20
+_CAUSE_LINES = 300
+# Of one pipeline after another; they run on the same machines.
+_MOST_POOLS = 6
 
 
 class Iris:
@@ -127,6 +132,47 @@ class Iris:
         if isinstance(theirs, NoReport):
             ours["warnings"].append(f"{collector_script.SCRIPT.name} {theirs.reason}; collected natively")
         return _dump(ours)
+
+    async def jobs(self, job_id: str) -> list[Job]:
+        """A job and all below it, by the time of submission."""
+        return await self._controller.jobs(job_id)
+
+    async def log(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
+        """The last lines of a job and all below it that contain this, in order of time."""
+        return await self._controller.logs(job_id, substring, most_lines)
+
+    async def cause(self, job_id: str) -> Cause | None:
+        """Why a ferry ended badly, or lost workers on its way: the first failure with its task's own log lines.
+
+        None where the controller does not know the job any more.
+        """
+        tree = await self._controller.jobs(job_id)
+        root = _root(tree, job_id)
+        if root is None:
+            return None
+        failure = causes.first_failure(root, await self._tasks(causes.worth_asking(root, tree)))
+        lines: Sequence[str] = ()
+        if failure is not None:
+            try:
+                lines = await self._controller.task_log(failure.task_id, _CAUSE_LINES)
+            except (Fault, NotFound) as error:
+                # What Iris says of the task is the cause; its log only shows it.
+                _log.info("no log of a failed task", extra={"job_id": failure.task_id, "error": str(error)})
+        return causes.cause(root, failure, lines)
+
+    async def machines(self, job_id: str) -> tuple[Machine, ...]:
+        """The kinds of machine that a job's workers ran on, as far as the controller still knows; never raises."""
+        try:
+            tree = await self._controller.jobs(job_id)
+            pools = [job.id for job in tree if watch.is_pool(job)][-_MOST_POOLS:]
+            return watch.machines(await self._tasks(pools), await self._controller.workers()) if pools else ()
+        except (Fault, NotFound) as error:
+            _log.info("machines are unknown", extra={"job_id": job_id, "error": str(error)})
+            return ()
+
+    async def state(self, job_id: str) -> Found | Absent | Unknown:
+        """What has become of a job."""
+        return await self._controller.look_up(job_id)
 
     async def stop(self, job_id: str) -> bool:
         """Stop the ferry with all its jobs; False when there is none. Stopping an ended one changes nothing."""

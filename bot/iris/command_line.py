@@ -53,6 +53,9 @@ class CommandLineTransport:
             raise Fault("Iris' logs could not be read", _why(done), retryable=True)
         return [line for line in done.stdout.splitlines() if substring in line][-most_lines:]
 
+    async def task_log(self, task_id: str, most_lines: int) -> Sequence[str]:
+        return await self.logs(task_id.rpartition("/")[0], "", most_lines)
+
     async def _iris(self, *arguments: str) -> Finished:
         settings = self._settings
         settings.home.mkdir(parents=True, exist_ok=True)

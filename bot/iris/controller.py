@@ -30,6 +30,9 @@ class Transport(Protocol):
     async def logs(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
         """The last lines of a job and its descendants that contain `substring`, in order of time."""
 
+    async def task_log(self, task_id: str, most_lines: int) -> Sequence[str]:
+        """The last lines of one task, in order of time; of its whole job where the way there knows no tasks."""
+
 
 class NotFound(Exception):
     """The controller says clearly that there is no such job."""
@@ -100,6 +103,9 @@ class Controller:
 
     async def logs(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
         return await self._transport.logs(job_id, substring, most_lines)
+
+    async def task_log(self, task_id: str, most_lines: int) -> Sequence[str]:
+        return await self._transport.task_log(task_id, most_lines)
 
     async def workers(self) -> list[Worker]:
         """The cluster's machines that are registered now."""

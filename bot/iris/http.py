@@ -53,8 +53,15 @@ class HttpTransport:
         )
 
     async def logs(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
+        return await self._fetch(f"{job_id}/", most_lines, substring)
+
+    async def task_log(self, task_id: str, most_lines: int) -> Sequence[str]:
+        # A source is the task's id and its attempt's number.
+        return await self._fetch(f"{task_id}:", most_lines, "")
+
+    async def _fetch(self, source: str, most_lines: int, substring: str) -> Sequence[str]:
         body = {
-            "source": f"{job_id}/",
+            "source": source,
             "matchScope": "MATCH_SCOPE_PREFIX",
             "substring": substring,
             "tail": True,

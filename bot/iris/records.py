@@ -54,6 +54,7 @@ class Attempt:
     finished_ms: int | None
     error: str = ""
     worker_id: str = ""
+    exit_code: int | None = None
 
     @property
     def duration_ms(self) -> int | None:
@@ -149,6 +150,7 @@ def task(data: Json) -> Task:
                 _epoch_ms(a.get("finished_at")),
                 str(a.get("error") or ""),
                 str(a.get("worker_id") or ""),
+                int(a["exit_code"]) if a.get("exit_code") else None,
             )
             for a in raw.get("attempts") or ()
         ),

@@ -56,8 +56,8 @@ def parts(root: Job, tree: Sequence[Job]) -> Parts:
         mine, old = _coordinators_of(item, tree)
         coordinators |= dict.fromkeys(mine, item.job.id)
         stale += old
-    pools = [job for job in tree if _is_pool(job) and any(_belongs(job, c) for c in coordinators)]
-    failed = [job for job in tree if _is_pool(job) and job.failure_count > 0]
+    pools = [job for job in tree if is_pool(job) and any(_belongs(job, c) for c in coordinators)]
+    failed = [job for job in tree if is_pool(job) and job.failure_count > 0]
     return Parts(coordinators, tuple(job for job in pools if not job.terminal), tuple(failed), tuple(sorted(stale)))
 
 
@@ -76,7 +76,7 @@ def _left_over(item: Pipeline, others: Iterable[Pipeline], tree: Sequence[Job]) 
         and other.context != item.context
         and (other.job.submitted_ms or 0) > (item.job.submitted_ms or 0)
     ]
-    pools = [job for job in tree if _is_pool(job) and _belongs(job, item.job.id)]
+    pools = [job for job in tree if is_pool(job) and _belongs(job, item.job.id)]
     return bool(later) and bool(pools) and all(job.terminal for job in pools)
 
 
@@ -95,7 +95,8 @@ def _pipeline_number(job: Job) -> str:
     return match[1] if match else ""
 
 
-def _is_pool(job: Job) -> bool:
+def is_pool(job: Job) -> bool:
+    """Whether its tasks are the workers of a pipeline."""
     return _POOL.search(job.id.rpartition("/")[2]) is not None
 
 

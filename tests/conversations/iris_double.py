@@ -73,6 +73,8 @@ class Job:
     workers_died: str = ""
     """The error of the last stage's workers, killed with exit code 137; empty: they lived."""
     pending: str = ""
+    stopping: bool = False
+    """Told to stop, and not gone yet."""
     work: Work | None = None
     printed: tuple[str, ...] = ()
     """The lines of a job that is a single command."""
@@ -84,6 +86,7 @@ class IrisDouble:
     def __init__(self, folder: Path, now: Callable[[], datetime]) -> None:
         self._now = now
         self.machines: list[dict[str, Any]] = []
+        self.log: list[str] = []
         self.jobs: dict[str, Job] = {}
         self.submissions = 0
         self.refuse = ""
@@ -93,6 +96,7 @@ class IrisDouble:
         self.hangs = 0
         self.hanging = asyncio.Event()
         self.stops_lost = 0
+        self.stops_slowly = 0
         self.terminated: list[str] = []
         self.command = folder / "iris" / "bin" / "iris"
         self.command.parent.mkdir(parents=True)
@@ -223,6 +227,10 @@ class IrisDouble:
 
     async def _get_job_state(self, request: web.Request) -> web.Response:
         ids = (await request.json())["jobIds"]
+        for job in (self.jobs[i] for i in ids if i in self.jobs and self.jobs[i].stopping):
+            self.stops_slowly -= 1
+            if self.stops_slowly < 0:
+                job.state, job.error, job.stopping = "JOB_STATE_KILLED", "Terminated by user", False
         return web.json_response({"states": {i: self.jobs[i].state for i in ids if i in self.jobs}})
 
     async def _list_jobs(self, request: web.Request) -> web.Response:
@@ -243,7 +251,9 @@ class IrisDouble:
         if job is None:
             return web.json_response({"code": "not_found", "message": "Job not found"}, status=404)
         self.terminated.append(job.id)
-        if not job.finished:
+        if not job.finished and self.stops_slowly:
+            job.stopping = True
+        elif not job.finished:
             job.state, job.error = "JOB_STATE_KILLED", "Terminated by user"
         return web.json_response({})
 
@@ -252,6 +262,8 @@ class IrisDouble:
 
     async def _fetch_logs(self, request: web.Request) -> web.Response:
         source = (await request.json())["source"]
+        if source.endswith(":"):
+            return web.json_response({"entries": [{"data": line} for line in self.log]})
         entries = [
             {"data": progress_line(job.work)}
             for job in self.jobs.values()

@@ -42,7 +42,7 @@ async def test_the_ends_and_what_they_mean_for_the_commit(tmp_path: Path) -> Non
         await w.ferry_ends(normalize=1100.0)
         golden("check_run/fail", w.check())
         for said, conclusion in (("skip because of the test", "skipped"), ("stop", "cancelled")):
-            await w.says("rev", "@perf-gate retry")
+            await w.says("rev", "@perf-gate assess")
             assert conclusions(w)[-1] == ("completed", "action_required")
             await w.says("rev", f"@perf-gate {said}")
             assert conclusions(w)[-1] == ("completed", conclusion)

@@ -94,7 +94,7 @@ async def test_a_run_that_ended_at_gate_one_climbs_nowhere_when_its_failure_vani
         assert (await w.run()).state is RunState.warned
         assert w.iris.submissions == 1
         await w.says("rev", "@perf-gate retry")
-        assert "Proposed max_gate" in w.reply()
+        assert (await w.run()).state is RunState.ferrying
         assert (await w.run()).exclusions == ()
         w.canonical()
 
@@ -130,7 +130,7 @@ async def test_reports_judged_by_an_older_rule_are_judged_by_the_one_of_today(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def of_yesterday(*reports: object, **options: object) -> Judgement:
-        return replace(judge(*reports, **options), verdict="inconclusive", reasons=("A rule of yesterday.",))  # type: ignore[arg-type]
+        return replace(judge(*reports, **options), verdict="fail", reasons=("A rule of yesterday.",))  # type: ignore[arg-type]
 
     async with world(tmp_path) as w:
         await w.scheduled_run()
@@ -138,7 +138,7 @@ async def test_reports_judged_by_an_older_rule_are_judged_by_the_one_of_today(
         with monkeypatch.context() as yesterday:
             yesterday.setattr(compare, "judge", of_yesterday)
             await w.ferry_ends()
-        assert "⚠ inconclusive" in w.canonical()
+        assert "❌ fail" in w.canonical()
         await w.says("ada", "@perf-gate reanalyse")
         golden("exclusions/reanalysed_reply", w.reply_without_marker())
         golden("exclusions/reanalysed", w.canonical())

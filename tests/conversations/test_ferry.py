@@ -16,13 +16,39 @@ UNSCHEDULABLE = "Job perf-gate is unschedulable: no groups match region mars-nor
 STOPPED_BY_A_STRANGER = "Terminated by user"
 
 
-async def test_an_application_error_is_no_verdict_and_shows_its_words(tmp_path: Path) -> None:
+async def test_one_application_error_is_submitted_again_openly_and_the_same_twice_is_a_fail(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.scheduled_run()
         await w.to_ferrying()
         await w.ferry_ends(state="FAILED", error="Exit code 1: ValueError: `bad` shard <3>")
-        golden("ferry/application_error", w.canonical())
+        golden("ferry/submitted_again", w.canonical())
+        first, second = w.iris.jobs
+        assert first != second
+        await w.ferry_ends(state="FAILED", error="Exit code 1: ValueError: `bad` shard <7>")
+        golden("ferry/same_error_twice", w.canonical())
+        assert (await w.run()).state is RunState.failed
+        assert w.iris.submissions == 2
+
+
+async def test_another_error_the_second_time_is_no_verdict(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        await w.ferry_ends(state="FAILED", error="Exit code 1: ValueError: bad shard")
+        await w.ferry_ends(state="FAILED", error="Exit code 1: KeyError: 'normalize'")
+        golden("ferry/two_errors", w.canonical())
         assert (await w.run()).state is RunState.stuck
+        assert w.iris.submissions == 2
+
+
+async def test_a_failure_that_does_not_come_again_leaves_the_second_ones_verdict(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        await w.ferry_ends(state="FAILED", error="Exit code 1: ConnectionError: reset by peer")
+        await w.ferry_ends()
+        golden("ferry/passed_the_second_time", w.canonical())
+        assert (await w.run()).state is RunState.passed
 
 
 async def test_workers_out_of_memory_fail_at_once_with_the_line(tmp_path: Path) -> None:
@@ -30,6 +56,7 @@ async def test_workers_out_of_memory_fail_at_once_with_the_line(tmp_path: Path) 
         await w.scheduled_run()
         await w.to_ferrying()
         died = "Exit code 137: OOM killed (container exceeded memory limit)"
+        w.iris.log = ["I20260620 zephyr.worker started", "E20260620 kernel: Out of memory: Killed process 71 (python)"]
         await w.ferry_ends(state="FAILED", error="zephyr-tokenize-train lost its workers", workers_died=died)
         said = w.canonical()
         golden("ferry/out_of_memory", said)
@@ -37,10 +64,13 @@ async def test_workers_out_of_memory_fail_at_once_with_the_line(tmp_path: Path) 
         assert (await w.run()).state is RunState.failed
 
 
-async def test_a_preempted_ferry_is_inconclusive_whatever_its_times(tmp_path: Path) -> None:
+async def test_a_preempted_ferry_is_inconclusive_whatever_its_times_and_is_submitted_again_once(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.scheduled_run()
         await w.to_ferrying()
+        await w.ferry_ends(preemptions=1, normalize=1900.0)
+        golden("ferry/preempted_once", w.canonical())
+        assert w.iris.submissions == 2
         await w.ferry_ends(preemptions=2, normalize=2000.0)
         said = w.canonical()
         golden("ferry/preempted", said)
@@ -52,6 +82,8 @@ async def test_a_ferry_that_somebody_killed_is_no_verdict(tmp_path: Path) -> Non
     async with world(tmp_path) as w:
         await w.scheduled_run()
         await w.to_ferrying()
+        await w.ferry_ends(state="KILLED", error=STOPPED_BY_A_STRANGER)
+        assert "**Attempt 2:**" in w.canonical()
         await w.ferry_ends(state="KILLED", error=STOPPED_BY_A_STRANGER)
         golden("ferry/killed", w.canonical())
         assert (await w.run()).state is RunState.stuck

@@ -10,7 +10,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -276,6 +276,7 @@ async def world(
     change: str = "BUFFER = 4096\n",
     perf_reports: str | None = None,
     database_url: str | None = None,
+    clusters: Sequence[str] = (),
     paced: bool = False,
     mention: str = "perf-gate",
     settings: Mapping[str, Any] | None = None,
@@ -319,6 +320,8 @@ async def world(
             write_spacing=spacing.total_seconds(),
             iris_command=iris.command,
             iris_controller_url=iris.url,
+            # The same controller under other names: that another one is asked is not this world's affair.
+            iris_clusters=tuple((name, iris.url) for name in clusters),
             status_prefix=str(tmp_path / "status"),
             perf_reports=perf_reports,
             mention=mention,

@@ -29,6 +29,7 @@ from bot.gating.machine import GateMachine
 from bot.gating.model import Attempt, Baseline, GatePlan, Place, PullRequest, Run
 from bot.gating.states import RunState
 from bot.verdict.model import Judgement, Row, VerdictName
+from bot.watching.cause import Cause
 
 START = datetime(2026, 6, 20, 8, 0, tzinfo=UTC)
 PLACE = Place(installation_id=7, repository_id=42, full_name="marin-community/marin", number=5199, author="ada")
@@ -129,10 +130,20 @@ class Story:
         self.tell(SlotGranted(self.run.id, gate, 1))
         self.tell(Submitted(self.run.id, gate, 1, f"/bot/ferry-{gate}"))
 
-    def ferry_ends(self, gate: int, verdict: VerdictName) -> list[str]:
-        self.tell(Watched(self.run.id, gate, 1, Attempt(1, ferry_state="succeeded"), ended=True))
-        self.tell(Collected(self.run.id, gate, 1, "{}"))
-        return self.tell(Compared(self.run.id, gate, 1, judgement(verdict)))
+    def ferry_ends(
+        self, gate: int, verdict: VerdictName, *, state: str = "succeeded", cause: Cause | None = None
+    ) -> list[str]:
+        """The gate's last attempt ends so."""
+        assert self.run.attempt is not None
+        number = self.run.attempt.number
+        self.tell(Watched(self.run.id, gate, number, Attempt(number, ferry_state=state), ended=True))
+        self.tell(Collected(self.run.id, gate, number, "{}", cause))
+        return self.tell(Compared(self.run.id, gate, number, judgement(verdict)))
+
+    def submitted_again(self, gate: int) -> None:
+        """The second attempt gets its slot and its job."""
+        self.tell(SlotGranted(self.run.id, gate, 2))
+        self.tell(Submitted(self.run.id, gate, 2, f"/bot/ferry-{gate}-again"))
 
 
 def baseline() -> Baseline:

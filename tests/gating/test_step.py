@@ -67,7 +67,6 @@ def test_effect_ids_are_never_used_twice() -> None:
         ("pass", RunState.passed),
         ("warn", RunState.warned),
         ("fail", RunState.failed),
-        ("inconclusive", RunState.inconclusive),
         ("not_comparable", RunState.stuck),
     ],
 )

@@ -58,6 +58,9 @@ class Cluster:
         noise = ["pull_task: 3 complete, nothing to do", "registered worker 2"]
         return [*(entry["data"] for entry in load("ferry-r1", "logs.json")["entries"]), *noise]
 
+    async def task_log(self, task_id: str, most_lines: int) -> list[str]:
+        raise NotFound(task_id)
+
 
 async def looked(cluster: Cluster, *, threads: bool = False) -> Seen:
     seen = await look_at(Controller(cluster), JOB, STEPS, now(), lambda look: threads)

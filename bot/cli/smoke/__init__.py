@@ -1,0 +1,1 @@
+"""`perf-gate doctor --smoke`: a small job goes the way of a ferry, and the link that breaks is named."""

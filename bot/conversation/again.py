@@ -1,0 +1,81 @@
+"""What the bot says where a ferry or a gate is run again: questions before it, reasons for it. Pure; goldens pin it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.conversation.replies import minutes, short
+
+
+def confirm_retry(spent_seconds: float, wall_seconds: float, cluster: str) -> str:
+    other = f" {_not_comparable(cluster)}" if cluster else ""
+    again = f"retry cluster={cluster}" if cluster else "retry"
+    return (
+        f"A ferry of this run is out. It has run for {minutes(spent_seconds)} of about {minutes(wall_seconds)}, which "
+        f"would be lost: it is stopped, and when it is gone the gate is submitted again.{other} "
+        f"Say `@perf-gate {again}` once more to do so."
+    )
+
+
+def confirm_cluster(cluster: str) -> str:
+    return f"{_not_comparable(cluster)} Say `@perf-gate retry cluster={cluster}` once more to run it there."
+
+
+def _not_comparable(cluster: str) -> str:
+    return (
+        f"On `{cluster}` other machines do the work than did the baseline's, so its report is shown beside the "
+        "baseline but not judged: the pair counts as not comparable."
+    )
+
+
+def no_such_cluster(cluster: str, known: Sequence[str]) -> str:
+    named = ", ".join(f"`{name}`" for name in known)
+    can = f"These can be named: {named}." if known else "The operator has set up no other one."
+    return f"I know no cluster `{cluster}`, so nothing was done. {can}"
+
+
+def retry_begins_when_it_is_gone() -> str:
+    return "The ferry is being stopped; the gate is submitted again when it is gone."
+
+
+def stopped_for_retry(actor: str) -> str:
+    return f"stopped by {actor}, who has the gate run again"
+
+
+def no_gate_above() -> str:
+    return "There is no gate above the one that was inconclusive; `@perf-gate retry` measures it again."
+
+
+def continues_another_head(shown: str, head: str) -> str:
+    return (
+        f"What was inconclusive was measured for {short(shown)}, and the head is now {short(head)}. "
+        "`@perf-gate` assesses the new one."
+    )
+
+
+def was_inconclusive() -> str:
+    """Why a ferry is submitted again, as the rest of a sentence that names the one before."""
+    return "was inconclusive: infra noise, no word about the code"
+
+
+def ended_badly(state: str) -> str:
+    return f"ended {state.replace('_', ' ')}; a single failure is no verdict"
+
+
+def same_error_twice(error: str) -> str:
+    words = " ".join(error.split())
+    return (
+        f"The ferry failed twice with the same application error: {words if len(words) <= 300 else f'{words[:299]}…'}."
+    )
+
+
+def on_another_cluster(cluster: str) -> str:
+    return f"The treatment ran on the cluster `{cluster}`, as was asked, and the baseline on the usual one."
+
+
+def launched_otherwise(differences: Sequence[str]) -> str:
+    """Sentences of `parity.model.Difference`; nothing was submitted."""
+    return (
+        "the gate's configuration is not how the baseline was launched, so a treatment would not be comparable, and "
+        f"none was submitted: {'; '.join(differences)}"
+    )
