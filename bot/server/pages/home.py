@@ -17,6 +17,8 @@ from bot.server.pages.reader import Moment
 
 _WITHHELD = "its error is shown to operators"
 _ELSEWHERE = "a run of another repository"
+MOST_SHOWN = 50
+"""Rows of one list, unless all are asked for: more than anybody reads, and a page that a phone can hold."""
 _PEOPLE = frozenset({RunState.awaiting_reviewer, RunState.awaiting_escalation})
 
 
@@ -57,10 +59,20 @@ class Tier:
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """The first cards of a list, and how many there are in all."""
+
+    cards: tuple[Card, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Home:
-    running: tuple[Card, ...]
-    waiting: tuple[Card, ...]
-    ended: tuple[Card, ...]
+    """`left_out`: runs that ended before those in `ended`."""
+
+    running: Group
+    waiting: Group
+    ended: Group
     left_out: int
     tiers: tuple[Tier, ...]
     hidden: int
@@ -80,10 +92,15 @@ def home(moment: Moment, visible: Collection[str], *, operator: bool, everything
     waits = [card for card in live if card.line.state in _PEOPLE or card.line.state == RunState.queued]
     oldest = moment.overview.oldest_waiting
     runs = [pr for pr in moment.outlines.values() if pr.run is not None]
+    waiting = {card.key for card in waits}
+
+    def group(found: list[Card]) -> Group:
+        return Group(tuple(found if everything else found[:MOST_SHOWN]), len(found))
+
     return Home(
-        running=tuple(card for card in live if card not in waits),
-        waiting=tuple(waits),
-        ended=tuple(card for card in cards.values() if card.line.ended),
+        running=group([card for card in live if card.key not in waiting]),
+        waiting=group(waits),
+        ended=group([card for card in cards.values() if card.line.ended]),
         left_out=listed.left_out,
         tiers=_tiers(shown, overview, cards, moment.now),
         hidden=len(runs) - sum(pr.run is not None for pr in shown.values()),

@@ -8,16 +8,22 @@ from datetime import timedelta
 from pathlib import Path
 
 from aiohttp import ClientSession
+from msgspec.structs import replace
 
+from bot.engine.views import Overview
 from bot.gating.model import Attempt
-from bot.runs.reading import looking
+from bot.gating.states import RunState
+from bot.runs.reading import looking, outline
 from bot.server.pages.bars import MOST_STAGES, bars
 from bot.server.pages.charts import HEIGHT, WIDTH, Sample, chart
 from bot.server.pages.drawing import Drawing
+from bot.server.pages.home import MOST_SHOWN, home
+from bot.server.pages.reader import Moment
 from bot.server.pages.tier import SECONDS
 from bot.verdict.model import Reading
 from tests.comment.scenes import NOW, baseline, report, treatment
 from tests.comment.scenes import judged as judged_gate
+from tests.comment.scenes_judged import JUDGED
 from tests.conversations.world import CONFIG, world
 from tests.engine import postgres_server
 from tests.server.pages.browser import chromium
@@ -177,6 +183,19 @@ async def test_a_state_that_cannot_be_read_is_said(tmp_path: Path) -> None:
         assert "The state cannot be read at this moment" in page
         with looking(scene.app.rooms.settings) as tx:
             assert tx.execute("SELECT count(*) FROM aggregates").fetchone() == (1,)
+
+
+def test_a_thousand_runs_make_a_page_that_can_be_read() -> None:
+    run = JUDGED["pass"].run
+    assert run is not None
+    waiting = outline(replace(JUDGED["pass"], run=replace(run, state=RunState.awaiting_reviewer)))
+    assert waiting.run is not None
+    assert waiting.place is not None
+    pulls = {f"42/{number}": replace(waiting, run=replace(waiting.run, id=f"42-{number}-1")) for number in range(1000)}
+    moment = Moment(None, pulls, Overview((), (), (), (), ()), NOW)  # type: ignore[arg-type]
+    shown = home(moment, {waiting.place.full_name}, operator=False)
+    assert (len(shown.waiting.cards), shown.waiting.count) == (MOST_SHOWN, 1000)
+    assert len(home(moment, {waiting.place.full_name}, operator=False, everything=True).waiting.cards) == 1000
 
 
 def test_a_report_with_a_thousand_stages_draws_a_page_that_can_be_read() -> None:
