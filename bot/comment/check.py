@@ -86,8 +86,9 @@ def check_run(pr: PullRequest, now: datetime) -> Shown | None:
 
 def superseded(before: Shown | None, run_id: str, head_sha: str) -> Shown:
     """What an earlier run's check says once another run has taken its place before it came to an end."""
-    where = f" The present run is about {sha(before.head_sha)}." if before is not None else ""
-    return Shown(run_id, head_sha, "completed", "cancelled", "Not run", f"Nothing was run for this commit.{where}")
+    where = f", which is about {sha(before.head_sha)}" if before is not None else ""
+    summary = f"Another run has taken the place of this one{where}."
+    return Shown(run_id, head_sha, "completed", "cancelled", "Replaced by another run", summary)
 
 
 def _doing(run: Run) -> str:
