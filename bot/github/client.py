@@ -79,11 +79,15 @@ class Client:
         *,
         body: Any = None,
         accepts: frozenset[int] = frozenset(),
+        urgent: bool = False,
         **variables: str | int,
     ) -> Answer:
-        """Change something, in turn. A retryable Fault leaves open whether it was done: look before doing it again."""
+        """Change something, in turn (`urgent`: the next).
+
+        A retryable Fault leaves open whether it was done: look before doing it again.
+        """
         request = Request(method, template, doing, variables, body=body, accepts=accepts)
-        async with self._pace.writing(who):
+        async with self._pace.writing(who, urgent=urgent):
             return await self._authorized(who, request)
 
     async def _patiently(self, who: Identity, request: Request, also: frozenset[int] = frozenset()) -> Answer:

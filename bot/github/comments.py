@@ -97,6 +97,7 @@ class Comments:
             "react to a comment",
             body={"content": content},
             accepts=_ABSENT,
+            urgent=True,
             owner=repo.owner,
             repo=repo.name,
             comment_id=comment_id,

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from bot.faults import Fault
 from bot.github.names import Identity
+from bot.github.turns import Turns
 
 WRITE_SPACING = timedelta(seconds=1)
 
@@ -43,7 +44,7 @@ class Pace:
         self._spacing = spacing.total_seconds()
         self._monotonic = monotonic
         self._wait = wait
-        self._turns: defaultdict[Identity, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._turns: defaultdict[Identity, Turns] = defaultdict(Turns)
         self._last_write: dict[Identity, float] = {}
         self._silent_until: dict[Identity, datetime] = {}
         self._ledger: Ledger | None = None
@@ -93,20 +94,39 @@ class Pace:
             await self._ledger.remember(_silence_of(who), until)
 
     @asynccontextmanager
-    async def writing(self, who: Identity) -> AsyncIterator[None]:
-        """The turn of one write: after the one before it has ended, and the spacing after that."""
-        async with self._turns[who]:
-            if (left := await self._until_next_write(who)) > 0:
-                await self._wait(left)
+    async def writing(self, who: Identity, *, urgent: bool = False) -> AsyncIterator[None]:
+        """The turn of one write: after the one before it has ended, and the spacing after that.
+
+        What is `urgent` goes before all that waits, also before what waits out the spacing.
+        """
+        turns = self._turns[who]
+        await turns.take(urgent=urgent)
+        ours = True
+        try:
+            await self._spaced(who)
+            while not urgent:
+                ours = False
+                passed = await turns.let_the_urgent_pass()
+                ours = True
+                if not passed:
+                    break
+                await self._spaced(who)
             try:
                 yield
             finally:
                 self._last_write[who] = self._monotonic()
                 if self._shared and self._ledger is not None:
                     await self._ledger.remember(_write_of(who), self._clock())
+        finally:
+            if ours:
+                turns.give()
+
+    async def _spaced(self, who: Identity) -> None:
+        if (left := await self._until_next_write(who)) > 0:
+            await self._wait(left)
 
     async def _until_next_write(self, who: Identity) -> float:
-        """Seconds. Of one installation only one process writes at a time (the outbox's lane); this keeps the pause."""
+        """Seconds. The outbox lets two processes write for an installation at most; this keeps the pause."""
         last = self._last_write.get(who)
         left = 0.0 if last is None else last + self._spacing - self._monotonic()
         if self._shared and self._ledger is not None:

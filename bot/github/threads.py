@@ -30,6 +30,7 @@ class Threads:
             "react to a comment on the diff",
             body={"content": content},
             accepts=_ABSENT,
+            urgent=True,
             owner=repo.owner,
             repo=repo.name,
             comment_id=comment_id,

@@ -145,3 +145,42 @@ async def test_another_machines_clock_that_is_ahead_holds_nobody_up(now: Now) ->
     await kept.remember("github 1 wrote", now() + timedelta(hours=1))
     await write(pace, 1, now, [])
     assert now.waits == [pytest.approx(1.0)]
+
+
+async def test_what_is_urgent_goes_before_all_that_waits(now: Now) -> None:
+    """Also before one that has waited out the spacing: whoever writes to the bot should see at once that it heard."""
+    gate, order = asyncio.Event(), []
+
+    async def wait(seconds: float) -> None:
+        await gate.wait()
+        now.pass_(seconds=seconds)
+
+    pace = Pace(now, monotonic=lambda: now().timestamp(), wait=wait)
+
+    async def one(name: str, *, urgent: bool = False) -> None:
+        async with pace.writing(1, urgent=urgent):
+            order.append((name, now().timestamp()))
+
+    await one("first")
+    waiting = [asyncio.create_task(one(name)) for name in ("second", "third")]
+    await asyncio.sleep(0)
+    waiting.append(asyncio.create_task(one("eyes", urgent=True)))
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(*waiting)
+    start = order[0][1]
+    assert [(name, round(at - start)) for name, at in order] == [("first", 0), ("eyes", 1), ("second", 2), ("third", 3)]
+
+
+async def test_one_that_is_cancelled_while_it_waits_leaves_the_turn_to_the_next(now: Now) -> None:
+    pace = paced(now)
+    log: Log = []
+    async with pace.writing(1):
+        gone = asyncio.create_task(write(pace, 1, now, log))
+        stays = asyncio.create_task(write(pace, 1, now, log))
+        await asyncio.sleep(0)
+        gone.cancel()
+    await asyncio.gather(gone, stays, return_exceptions=True)
+    await write(pace, 1, now, log)
+    assert gone.cancelled()
+    assert len(log) == 2
