@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -105,17 +105,18 @@ class DemoRepository:
     main_sha: str = ""
     commits: int = 0
 
-    def branch(self, name: str, slow: str | None = None, broken: str | None = None) -> str:
+    def branch(
+        self, name: str, slow: str | None = None, broken: str | None = None, edits: Sequence[Edit] = PLAIN
+    ) -> str:
         """Push a branch from main's tip with one change and return its head SHA.
 
-        Without `slow` and `broken` the change is harmless. `slow="normalize"` slows that stage by about 25 s,
-        `broken="normalize"` makes its shards fail. Raises ValueError for a stage no edit exists for.
+        Without `slow` and `broken` it is `edits`: a harmless one, where none are given. `slow="normalize"` slows that
+        stage by about 25 s, `broken="normalize"` makes its shards fail. ValueError for a stage no edit exists for.
         """
         if slow is not None and slow not in SLOW:
             raise ValueError(f"no change slows {slow!r}; there is one for: {', '.join(SLOW)}")
         if broken is not None and broken not in BROKEN:
             raise ValueError(f"no change breaks {broken!r}; there is one for: {', '.join(BROKEN)}")
-        edits: tuple[Edit, ...] = PLAIN
         message = "Find a shard's sidecar beside its data"
         if slow is not None:
             edits, message = SLOW[slow], "Pace scatter writes below the object store's request limit"
@@ -128,6 +129,15 @@ class DemoRepository:
         self._git("push", "-q", "--force", "origin", name)
         self._git("checkout", "-q", "main")
         return head
+
+    def change_main(self, files: Mapping[str, str]) -> str:
+        """Push these files to main, and return its SHA."""
+        self._git("checkout", "-q", "main")
+        for path, text in files.items():
+            (self.work / path).write_text(text)
+        self.main_sha = self._commit("Change what the gate reads of main")
+        self._git("push", "-q", "origin", "main")
+        return self.main_sha
 
     def advance_main(self) -> str:
         """Push one more commit to main, in zephyr's source too, and return its SHA."""

@@ -110,8 +110,8 @@ class Scene:
 
     # ---- the scheduled baseline
 
-    async def run_baseline(self) -> str:
-        """Run the tier's ferry on main and leave its report as the scheduled run's artifact. The Iris job's id."""
+    async def run_baseline(self, tiers: Sequence[int] = (1,)) -> str:
+        """Run the ferry on main; its report is the artifact of these tiers' scheduled runs. The Iris job's id."""
         settings = IrisSettings(
             command=iris_command(),
             controller_url=self.cluster.url,
@@ -130,13 +130,17 @@ class Scene:
             report = await iris.collect(submitted.job_id, self.gate, name, sha)
         if isinstance(report, Absent) or json.loads(report)["status"] != "succeeded":
             raise SceneFailed(f"the baseline ferry did not succeed: {report}\n{tail(self.cluster.log)}")
-        await self.sim.call(
-            "workflow_run",
-            repository=REPOSITORY,
-            workflow=self.gate.workflow,
-            head_sha=sha,
-            artifacts={self.gate.artifact: base64.b64encode(_zipped(report)).decode()},
-        )
+        for tier in tiers:
+            workflow, artifact = (
+                name.replace("tier1", f"tier{tier}") for name in (self.gate.workflow, self.gate.artifact)
+            )
+            await self.sim.call(
+                "workflow_run",
+                repository=REPOSITORY,
+                workflow=workflow,
+                head_sha=sha,
+                artifacts={artifact: base64.b64encode(_zipped(report)).decode()},
+            )
         return submitted.job_id
 
     # ---- the conversation

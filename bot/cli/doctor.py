@@ -10,11 +10,12 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, replace
+from datetime import timedelta
 
 import click
 
 from bot.cli import checks
-from bot.cli.checks.model import Check, Found, Surroundings, unknown, wrong
+from bot.cli.checks.model import Ask, Check, Found, Surroundings, unknown, wrong
 from bot.config.settings import MissingSettings, Settings, load_settings
 from bot.engine.clock import SystemClock
 from bot.engine.port import Clock
@@ -30,18 +31,32 @@ Tell = Callable[[Line], None]
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-def command(as_json: bool) -> None:
+@click.option("--smoke", is_flag=True, help="Submit a small job besides, and follow it and its child to the end.")
+@click.option("--within", default=600, show_default=True, help="Seconds for each link that --smoke follows.")
+def command(as_json: bool, smoke: bool, within: int) -> None:
     """Look at the deployment that PERF_GATE_* describes. Exits 1 where something is wrong, 2 without settings."""
     try:
         settings = load_settings()
     except MissingSettings as error:
         click.echo(str(error), err=True)
         sys.exit(2)
-    lines = asyncio.run(examine(settings, checks.ALL, (lambda line: None) if as_json else show))
+    asked = (*checks.ALL, Check("smoke", _smoke(timedelta(seconds=within)), 10.0 * within)) if smoke else checks.ALL
+    lines = asyncio.run(examine(settings, asked, (lambda line: None) if as_json else show))
     if as_json:
         click.echo(json.dumps([{"check": name, **asdict(found)} for name, found in lines], indent=2))
     if any(found.state == "wrong" for _, found in lines):
         sys.exit(1)
+
+
+def _smoke(within: timedelta) -> Ask:
+    async def follow(around: Surroundings) -> Sequence[Found]:
+        from bot.cli.smoke.links import Smoke
+
+        told: list[Found] = []
+        await Smoke(around, CLOCK, within, told.append).run()
+        return told
+
+    return follow
 
 
 def show(line: Line) -> None:

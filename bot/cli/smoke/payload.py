@@ -12,7 +12,7 @@ LAUNCHER_SAYS, CHILD_SAYS = "perf-gate-smoke: the launcher runs", "perf-gate-smo
 NO_CHILD = "perf-gate-smoke: the child came to nothing"
 CHILD = "smoke-child"
 
-_LAUNCHER = f'''"""Goes the way of a ferry, in seconds."""
+LAUNCHER = f'''"""Goes the way of a ferry, in seconds."""
 import json
 import os
 import sys
@@ -55,7 +55,7 @@ def write(folder: Path, iris_version: str) -> None:
     """The bundle. `iris_version` is that of the submitting program, empty where it is not known."""
     # The cage's user must be able to enter it.
     folder.chmod(0o755)
-    (folder / f"{MODULE}.py").write_text(_LAUNCHER, "utf-8")
+    (folder / f"{MODULE}.py").write_text(LAUNCHER, "utf-8")
     (folder / "pyproject.toml").write_text(
         _PROJECT.format(version=f"=={iris_version}" if iris_version else ""), "utf-8"
     )
