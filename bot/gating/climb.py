@@ -198,7 +198,7 @@ def stopped_for_retry(draft: Draft) -> None:
 
 def collected(draft: Draft, event: Collected) -> None:
     draft.change_attempt(report=event.report, cause=event.cause)
-    draft.enter(RunState.comparing)
+    draft.enter(RunState.comparing, passing=True)
     draft.attempt_effect("compare")
 
 

@@ -62,10 +62,12 @@ class Draft:
         """Change fields of the current run."""
         self.set(run=replace(self.run, **fields))
 
-    def enter(self, state: RunState, **fields: Any) -> None:
+    def enter(self, state: RunState, *, passing: bool = False, **fields: Any) -> None:
+        """`passing`: it lasts for a moment, so that nobody would read of it before what follows is written."""
         self.reason = self.reason or f"{self.run.state} → {state}"
         self.change(state=state, since=self.now, **fields)
-        self.publish()
+        if not passing:
+            self.publish()
 
     def notice_head(self, head_sha: str) -> None:
         """The head as it is now: the comment of a run of another commit says so, also after the run's end."""

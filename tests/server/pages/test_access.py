@@ -155,6 +155,6 @@ async def test_private_words_of_an_error_are_for_operators(tmp_path: Path) -> No
         run = await scene.run()
         _, page = await get(scene, f"/runs/{run.id}")
         assert "its error is shown to operators" in page
-        assert "502" not in page
+        assert "HTTP 502" not in page
         _, page = await get(scene, f"/runs/{run.id}", headers={"Authorization": f"Bearer {TOKEN}"})
         assert "HTTP 502" in page
