@@ -10,7 +10,7 @@ import click
 from bot.config.load import BadConfig, load_repository_config
 
 
-@click.group("config", help="Check a repository's configuration.")
+@click.group("config", help="Check a repository's configuration, or list its keys.")
 def command() -> None:
     pass
 
@@ -29,3 +29,12 @@ def check(file: Path) -> None:
         sys.exit(2)
     gates = ", ".join(f"{n} ({config.gates[n].name})" for n in config.ladder)
     click.echo(f"{file}: fine. Ladder: {gates}.")
+
+
+@command.command("reference")
+def reference() -> None:
+    """Print every key that a .github/perf-gate.toml may have, as Markdown."""
+    from bot.config.reference import reference as told
+
+    # As bytes: a terminal's or pipe's own encoding may lack a dash.
+    click.echo(told().encode(), nl=False)

@@ -121,7 +121,7 @@ class Band(Strict):
 
 
 class Thresholds(Strict):
-    """The threshold table of seed 002 and DESIGN's "The verdict, exactly", as numbers."""
+    """The limits of the verdict; a delta equal to a limit belongs to the milder side."""
 
     total: Band = Band(warn_percent=Decimal(5), fail_percent=Decimal(10))
     stage: Band = Band(warn_percent=Decimal(5), fail_percent=Decimal(10))
