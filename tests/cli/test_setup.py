@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
-from bot.cli.setup.page import Page, Wish, served
+from bot.cli.setup.page import Wish, served
 from bot.config.settings import load_settings
 from bot.github import manifest
 from simulator import Simulator
@@ -36,9 +36,9 @@ def wish(sim: Simulator, folder: Path, **more: Any) -> Wish:
     return Wish("https://gate.example.org/webhook", folder, sim.web_url, sim.api_url, **more)
 
 
-async def press(session: aiohttp.ClientSession, page: Page) -> tuple[str, str]:
+async def press(session: aiohttp.ClientSession, page: str) -> tuple[str, str]:
     """What a person does: open the page, press the button. Where that leads, and GitHub's answer to it."""
-    async with session.get(page.address) as answer:
+    async with session.get(page) as answer:
         form = await answer.text()
     action = re.search(r'action="([^"]+)"', form)
     value = re.search(r'name="manifest" value="([^"]+)"', form)
@@ -56,7 +56,7 @@ async def test_the_manifest_flow_leaves_an_app_that_serve_can_start_with(
     folder = tmp_path / "app"
     async with Simulator() as sim, aiohttp.ClientSession() as session:
         async with served(wish(sim, folder, organization="marin-community"), 0) as page:
-            back, sent = await press(session, page)
+            back, sent = await press(session, page.address)
             assert back.startswith(f"{page.address}/registered?code=")
             assert json.loads(sent)["default_permissions"] == manifest.permissions()
             async with session.get(back) as answer:
@@ -93,7 +93,7 @@ async def test_an_answer_with_another_state_is_refused_and_nothing_is_kept(tmp_p
         aiohttp.ClientSession() as session,
         served(wish(sim, tmp_path / "app"), 0) as page,
     ):
-        back, _ = await press(session, page)
+        back, _ = await press(session, page.address)
         for forged in (back.replace(page.state, "guessed"), back.partition("&state")[0]):
             async with session.get(forged) as answer:
                 assert (answer.status, "not this page" in await answer.text()) == (403, True)
@@ -110,7 +110,7 @@ async def test_a_code_is_good_once_and_a_forged_one_never(tmp_path: Path) -> Non
         for code in ("0123456789abcdef", "../../app", ""):
             async with session.get(f"{page.address}/registered", params={"code": code, "state": page.state}) as one:
                 assert (one.status, "begin again" in await one.text()) == (502, True)
-        back, _ = await press(session, page)
+        back, _ = await press(session, page.address)
         for status in (200, 409):
             async with session.get(back) as answer:
                 assert answer.status == status
