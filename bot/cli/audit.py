@@ -10,7 +10,7 @@ import msgspec
 
 from bot.cli.state import looking, refuse
 from bot.cli.trace.past import Past, event_of
-from bot.cli.trace.wording import spelled
+from bot.cli.trace.wording import COMMANDS, asked_for
 from bot.config.schema import parse_duration
 from bot.engine.clock import SystemClock
 from bot.engine.port import Clock
@@ -65,7 +65,7 @@ def command(since: str, as_json: bool) -> None:
 
 def entries(tx: Tx, begin: datetime) -> Iterator[Entry]:
     known, pasts = pulls(tx), dict[str, Past]()
-    for move in history.moves_of(tx, {"Mentioned"}, begin):
+    for move in history.moves_of(tx, COMMANDS, begin):
         if move.key not in pasts:
             pasts[move.key] = Past(move.key, history.of_key(tx, move.key))
         pull = known.get(move.key)
@@ -85,7 +85,7 @@ def _entry(past: Past, move: MoveView, pull_request: str) -> Entry:
         at=move.at,
         pull_request=pull_request,
         who=str(event.get("actor", "")),
-        command=spelled(said),
+        command=asked_for(event),
         comment_id=int(event.get("comment_id", 0)),
         delivery=move.cause.partition(":")[2] if "delivery:" in move.cause else "",
         allowed=answer.kind == "Authorised" if answer and answer.kind != "EffectFailed" else None,

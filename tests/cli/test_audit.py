@@ -79,3 +79,15 @@ async def test_it_looks_back_no_further_than_it_is_asked(tmp_path: Path, environ
         assert audited(scene, environment, "--since", "2026-07-01").output.startswith("nobody commanded anything since")
         wrong = audited(scene, environment, "--since", "yesterday")
         assert (wrong.exit_code, "neither a span" in wrong.output) == (2, True)
+
+
+async def test_a_button_is_a_command_like_any_other(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
+    async with world(tmp_path) as scene:
+        await scene.scheduled_run()
+        await scene.to_question()
+        await scene.presses("rev", "go")
+        scene.new_comments()
+        *_, pressed = json.loads(audited(scene, environment, "--json").output)
+        assert (pressed["who"], pressed["command"], pressed["allowed"]) == ("rev", "button go", True)
+        assert (pressed["role"], pressed["head_sha"]) == ("write", scene.pull.head_sha)
+        assert pressed["run"] == (await scene.run()).id

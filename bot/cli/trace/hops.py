@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from bot.cli.trace.past import Event, Past
-from bot.cli.trace.wording import commanded, happened
+from bot.cli.trace.wording import COMMANDS, commanded, happened
 from bot.engine.views import ActView, MoveView, ReceivedView
 from bot.redaction import redact
 
@@ -86,8 +86,9 @@ def _of_move(past: Past, move: MoveView, received: Received, told: set[str]) -> 
         known = received(guid)
         # Handled deliveries are forgotten after a week; the log is not.
         yield of_delivery(known) if known else Hop(move.at, "delivery", guid, "handled; its row is swept by now")
-    if move.kind == "Mentioned":
-        yield Hop(move.at, "command", _id(event, "comment_id"), commanded(event), move.cause, move.kind)
+    if move.kind in COMMANDS:
+        known_by = _id(event, "comment_id") or _id(event, "check_id")
+        yield Hop(move.at, "command", known_by, commanded(event), move.cause, move.kind)
     yield Hop(move.at, "decision", f"log:{move.seq}", _decided(move, event), move.cause, move.kind)
     if move.kind in ("Submitted", "Watched", "FerryStopped") and (job := _job(past, move, event)):
         yield Hop(move.at, "iris", job, happened(move.kind, event), f"log:{move.seq}", move.kind)

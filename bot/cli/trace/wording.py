@@ -22,10 +22,21 @@ def spelled(command: object) -> str:
     return redact(" ".join(words) + (f" because {reason}" if reason else ""))[:_SHOWN]
 
 
+COMMANDS = frozenset({"Mentioned", "Pressed", "SuiteRerequested"})
+"""The kinds of event by which a person commands: a comment, a button of the check run, GitHub's own Re-run all."""
+
+
+def asked_for(event: Event) -> str:
+    """What a person's event asks for, as one would type it."""
+    if "said" in event:
+        return spelled(event["said"])
+    return f"button {event['button']}" if "button" in event else "re-run all checks"
+
+
 def commanded(event: Event) -> str:
-    return (
-        f"{event.get('actor', 'somebody')}: {spelled(event.get('said', ''))}, in comment {event.get('comment_id', '')}"
-    )
+    where = f", in comment {event['comment_id']}" if "comment_id" in event else ""
+    where = f", on check run {event['check_id']}" if "check_id" in event else where
+    return f"{event.get('actor', 'somebody')}: {asked_for(event)}{where}"
 
 
 def happened(kind: str, event: Event) -> str:
