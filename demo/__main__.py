@@ -99,6 +99,8 @@ async def _perform(scratch: Path, slow: str | None, once: bool) -> int:
             return 1
         if not once:
             _over.append(number)
+            state = stage.bot.environment["PERF_GATE_STATE_DIR"]
+            say(f"the whole way of it: PERF_GATE_STATE_DIR={state} .venv/bin/perf-gate trace '#{number}'")
             say(f"read it as GitHub shows it, and answer there: {stage.page(number)}  (Ctrl-C ends the demo)")
             await asyncio.Event().wait()
         return 0 if "**Verdict:**" in verdict else 1

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +11,9 @@ import click
 import msgspec
 
 from bot.cli.archive import is_archive
+from bot.cli.judging import Judge
 from bot.config.schema import Band, Thresholds
-from bot.verdict.judge import judge, not_comparable
+from bot.verdict.judge import not_comparable
 from bot.verdict.model import Judgement, Noise, Policy, Row
 from bot.verdict.past import PastRun, earlier_reports
 from bot.verdict.report import Json, PerfReport, parse_json, printable, validate_report
@@ -27,38 +27,6 @@ class Refusal(click.ClickException):
     """Input that cannot be read ends like a wrong option."""
 
     exit_code = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """`judge` with everything the options fixed."""
-
-    thresholds: Thresholds
-    excluded: frozenset[str]
-    worker_generations: tuple[str | None, str | None]
-    history: tuple[PastRun, ...]
-    policy: Policy
-
-    def __call__(self, baseline: Json, treatment: Json, history: Sequence[PastRun] | None = None) -> Judgement:
-        return judge(
-            baseline,
-            treatment,
-            self.thresholds,
-            excluded=self.excluded,
-            worker_generations=self.worker_generations,
-            history=self.history if history is None else history,
-            policy=self.policy,
-        )
-
-    def with_options(self, given: Judge, configured: bool, policy: Policy | None) -> Judge:
-        """An exported run's judge, with what the options of `compare` say instead."""
-        return Judge(
-            given.thresholds if configured else self.thresholds,
-            self.excluded | given.excluded,
-            given.worker_generations if any(given.worker_generations) else self.worker_generations,
-            given.history or self.history,
-            given.policy if configured or policy else self.policy,
-        )
 
 
 @click.command("compare", short_help="Judge two perf reports, by the table or the tier's noise.")

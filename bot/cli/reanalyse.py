@@ -9,7 +9,8 @@ import click
 import msgspec
 
 from bot.cli import archive
-from bot.cli.compare import Judge, table
+from bot.cli.compare import table
+from bot.cli.judging import Judge
 from bot.cli.state import refuse
 from bot.config.schema import RepositoryConfig
 from bot.verdict.report import Json, parse_json
