@@ -60,6 +60,7 @@ bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.engine
 	@.venv/bin/python -m bench.conversation
 	@.venv/bin/python -m bench.reliability
+	@.venv/bin/python -m bench.ferries
 	@.venv/bin/python -m bench.demos
 
 clean:

@@ -56,6 +56,14 @@ def unseen(draft: Draft, event: Unseen) -> None:
     draft.check_after(draft.run.plan_of(event.gate).first_check_seconds)
 
 
+def stopped(draft: Draft) -> None:
+    """The ferry was stopped and is gone: with it all its trouble is over."""
+    attempt = draft.run.gates[-1].attempts[-1]
+    if attempt.job_id:
+        vitals = health.ended(attempt.vitals, draft.now)
+        draft.change_attempt(vitals=vitals, outlook=None, ferry_state="killed", ended_at=draft.now)
+
+
 def queue_seen(draft: Draft, event: QueueSeen) -> None:
     """Our place in the tier's queue, which is looked at again as a ferry would be."""
     _tell(draft, replace(draft.run.gates[-1].attempts[-1], queue=event.queue))

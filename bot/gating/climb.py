@@ -181,6 +181,7 @@ def watched(draft: Draft, event: Watched) -> None:
 
 def ferry_stopped(draft: Draft) -> None:
     """The ferry is gone, as somebody asked, or it never was there and is not wanted any more."""
+    babysitting.stopped(draft)
     by = draft.run.stop_requested_by
     if draft.run.retry_requested_by:
         stopped_for_retry(draft)
