@@ -144,5 +144,8 @@ def load_state(machine: Machine[S, E], schema: int, data: bytes) -> S:
 
 
 def describe(error: BaseException) -> str:
-    """An error in one line for a row: its type and the beginning of its text."""
-    return f"{type(error).__name__}: {error}"[:500]
+    """An error in one line for a row: its type and the beginning of its text, where no encoding holds it with a `?`.
+
+    Texts may have file names in them that are no UTF-8, and what cannot be recorded would end the engine.
+    """
+    return f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace").decode()

@@ -92,17 +92,19 @@ class Rounds:
         """
         now = self._clock.now()
         asked = await self._shielded("the log of deliveries", self._ask_again(now))
-        overview = await self._engine.overview()
-        live = live_keys(overview)
+        await self._shielded("the live pull requests", self._look_around(now))
+        if asked:
+            self._looked = now
+        self.ended_at = self._clock.now()
+
+    async def _look_around(self, now: datetime) -> None:
+        live = live_keys(await self._engine.overview())
         self._looked_at = {key: when for key, when in self._looked_at.items() if key in live}
         never = now - KEPT
         waiting = sorted(live, key=lambda key: (self._looked_at.get(key, never), key))
         for key in waiting[:MOST_LOOKED_AT]:
             if await self._shielded(f"pull request {key}", self._reconcile(key)):
                 self._looked_at[key] = now
-        if asked:
-            self._looked = now
-        self.ended_at = self._clock.now()
 
     async def _shielded(self, what: str, acting: Awaitable[None]) -> bool:
         try:

@@ -105,6 +105,16 @@ class Express(asyncio.Protocol):
     def idle(self) -> bool:
         return self._storing is None and not self._pieces
 
+    @property
+    def held(self) -> int:
+        """Bytes of what its client sent that are kept here."""
+        return self._size
+
+    @property
+    def ending(self) -> bool:
+        """Closed here, but not gone: its client has not taken the answers."""
+        return self._transport is not None and self._transport.is_closing()
+
     # The request.
 
     def _read(self) -> None:
@@ -162,16 +172,17 @@ class Express(asyncio.Protocol):
         if not self._stays:
             self._transport.close()
             return
-        self._pause()
         if self._pieces:
             self._read()
         elif self._said_all:
             self._transport.close()
+        # Only now: with what came ahead still to be stored, each answer would let more in than it took away.
+        self._pause()
 
     def _pause(self) -> None:
         """Hear the client, or do not, as there is room for what it says."""
         pause = self._full or (self._storing is not None and self._size > MOST_AHEAD)
-        if pause == self._paused or self._transport is None:
+        if pause == self._paused or self._transport is None or self._transport.is_closing():
             return
         self._paused = pause
         if pause:
@@ -202,7 +213,7 @@ class Express(asyncio.Protocol):
         self._go_on()
 
     def _hand_over(self) -> None:
-        transport = self._transport
+        transport, self._transport = self._transport, None
         if transport is None:
             return
         self._leave()

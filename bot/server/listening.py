@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from datetime import timedelta
 
 from aiohttp import web
@@ -19,7 +20,12 @@ class Listening:
 
     def __init__(self, application: web.Application, door: Door) -> None:
         self._runner = web.AppRunner(
-            application, access_log=None, handle_signals=False, keepalive_timeout=IDLE.total_seconds()
+            application,
+            access_log=None,
+            handle_signals=False,
+            keepalive_timeout=IDLE.total_seconds(),
+            # What is told slowly by a stranger must not use up the time in which running effects may end.
+            shutdown_timeout=door.patience.total_seconds(),
         )
         self._door = door
         self._here: set[Express] = set()
@@ -45,13 +51,20 @@ class Listening:
         for connection in list(self._here):
             connection.end()
         self._connection_left()
+        await asyncio.gather(self._all_gone(), self._runner.cleanup())
+
+    async def _all_gone(self) -> None:
         try:
             async with asyncio.timeout(self._door.patience.total_seconds()):
                 await self._empty.wait()
         except TimeoutError:
             for connection in list(self._here):
                 connection.abort()
-        await self._runner.cleanup()
+
+    @property
+    def here(self) -> Collection[Express]:
+        """The connections that the HTTP server has not taken over."""
+        return self._here
 
     def _connected(self) -> Express:
         server = self._runner.server
@@ -67,6 +80,9 @@ class Listening:
     def _look_for_idle(self) -> None:
         loop = asyncio.get_running_loop()
         since = loop.time() - IDLE.total_seconds()
-        for connection in [one for one in self._here if one.idle and one.heard_at < since]:
-            connection.end()
+        for connection in [one for one in self._here if one.heard_at < since]:
+            if connection.ending:
+                connection.abort()
+            elif connection.idle:
+                connection.end()
         self._looking = loop.call_later(IDLE.total_seconds() / 5, self._look_for_idle)

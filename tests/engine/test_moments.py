@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from tests.engine.clock import ManualClock
 from tests.engine.stage import MINUTE, Shell, playing
 
 
@@ -26,4 +27,23 @@ async def test_a_turn_is_taken_once_within_its_time(shell: Shell) -> None:
         assert await stage.engine.take_turn("another", 5 * MINUTE)
         stage.clock.advance(timedelta(microseconds=1))
         assert await stage.engine.take_turn("round", 5 * MINUTE)
+        assert not await stage.engine.take_turn("round", 5 * MINUTE)
+
+
+async def test_a_turn_that_a_wrong_clock_took_in_the_far_future_keeps_nobody_waiting(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        right = stage.clock.now()
+        stage.clock.advance(timedelta(days=365))
+        assert await stage.engine.take_turn("round", 5 * MINUTE)
+    async with playing(shell, clock=ManualClock(right)) as stage:
+        assert await stage.engine.take_turn("round", 5 * MINUTE)
+        assert not await stage.engine.take_turn("round", 5 * MINUTE), "and this one counts"
+
+
+async def test_a_clock_a_little_ahead_takes_no_turn_from_the_others(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        right = stage.clock.now()
+        stage.clock.advance(MINUTE)
+        assert await stage.engine.take_turn("round", 5 * MINUTE)
+    async with playing(shell, clock=ManualClock(right)) as stage:
         assert not await stage.engine.take_turn("round", 5 * MINUTE)

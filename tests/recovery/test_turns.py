@@ -7,18 +7,39 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
-from bot.recovery.rounds import Rounds
+from bot.engine.port import StoreError
+from bot.engine.views import Overview
+from bot.recovery.rounds import GateEngine, Rounds
 from tests.conversations.world import World, world
 
 EVERY = timedelta(minutes=5)
+
+
+class Store:
+    """The engine's own; the calls named in `away` find that its store does not answer."""
+
+    def __init__(self, engine: GateEngine, away: set[str]) -> None:
+        self._engine = engine
+        self._away = away
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._away:
+            return self._nobody
+        return getattr(self._engine, name)
+
+    async def _nobody(self) -> Overview:
+        raise StoreError("the store does not answer", transient=True)
 
 
 class Process(Rounds):
     """Its rounds, and what it heard when it asked for its turn, as a test can wait for them."""
 
     def __init__(self, scene: World) -> None:
-        super().__init__(scene.app.rooms.github, scene.app.engine, scene.clock, "perf-gate")
+        self.away: set[str] = set()
+        engine = cast(GateEngine, Store(scene.app.engine, self.away))
+        super().__init__(scene.app.rooms.github, engine, scene.clock, "perf-gate")
         self.rounds: asyncio.Queue[None] = asyncio.Queue()
         self.turns: asyncio.Queue[bool] = asyncio.Queue()
 
@@ -58,3 +79,14 @@ async def test_of_two_processes_one_makes_each_round_and_the_other_goes_on_alone
             scene.clock.advance(EVERY)
             assert await one.turns.get()
             await one.rounds.get()
+
+
+async def test_a_store_that_is_away_for_a_round_ends_no_process(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        process = Process(scene)
+        process.away.add("overview")
+        async with process.living():
+            process.away.clear()
+            scene.clock.advance(EVERY)
+            assert await process.turns.get()
+            await process.rounds.get()

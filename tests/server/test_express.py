@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
+from aiohttp import web
 
 from bot.engine.port import Delivery
 from bot.server.express import MOST_AHEAD
@@ -18,6 +20,8 @@ from bot.server.listening import Listening
 from bot.server.webhook import door as way_in
 from tests.server.test_webhook import BODY, GUID, SECRET, Door, Serving, application, headers, served, served_whole
 
+ONE_READ = 256 * 1024
+"""What uvloop takes from a socket at once."""
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n"
 
 
@@ -127,6 +131,42 @@ async def test_client_that_sends_far_ahead_is_answered_all_the_same(door: Door) 
         client.say(*(request(guid=f"g{number}") for number in range(many)))
         assert [(await client.answer())[0] for _ in range(many)] == [202] * many
     assert len(door.stored) == many
+
+
+async def test_what_is_kept_of_a_client_that_sends_far_ahead_stays_small() -> None:
+    """However much of it comes between one answer and the next."""
+    most, door = 0, Door()
+
+    async def accept(delivery: Delivery) -> bool:
+        nonlocal most
+        most = max(most, *(connection.held for connection in listening.here))
+        return await door.accept(delivery)
+
+    way = way_in(SECRET, accept, door.keep_body)
+    listening = Listening(application(way), way)
+    door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
+    ahead = b"".join(request(guid=f"g{number}") for number in range(4000))
+    most_kept = MOST_AHEAD + 2 * ONE_READ
+    assert len(ahead) > 2 * most_kept
+    async with wire(door) as client:
+        client.say(ahead)
+        for _ in range(4000):
+            assert (await client.answer())[0] == 202
+    await listening.stop()
+    assert 0 < most <= most_kept
+
+
+async def test_client_that_takes_no_answers_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that is closed in peace stays until its client has read all: perhaps for ever."""
+    monkeypatch.setattr("bot.server.listening.IDLE", timedelta(0))
+    async with served(patience=timedelta(0)) as door:
+        loop = asyncio.get_running_loop()
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            client.setblocking(False)
+            await loop.sock_connect(client, ("127.0.0.1", int(door.url.rpartition(":")[2])))
+            with pytest.raises(ConnectionError):
+                await loop.sock_sendall(client, 60_000 * request())
 
 
 async def test_client_that_has_said_all_still_hears_the_answers() -> None:
@@ -241,3 +281,26 @@ async def test_what_is_being_stored_is_answered_before_the_bot_stops() -> None:
         assert await client.over()
         await stopping
     assert [delivery.guid for delivery in door.stored] == ["last"]
+
+
+async def test_stranger_who_never_comes_to_an_end_does_not_keep_the_bot_from_stopping() -> None:
+    """Running effects get what is left of the host's patience."""
+    begun = asyncio.Event()
+
+    async def never(_request: web.Request) -> web.Response:
+        begun.set()
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError
+
+    door = Door()
+    way = way_in(SECRET, door.accept, door.keep_body, patience=timedelta(milliseconds=10))
+    app = application(way)
+    app.router.add_get("/never", never)
+    listening = Listening(app, way)
+    door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
+    async with wire(door) as client:
+        client.say(b"GET /never HTTP/1.1\r\nHost: bot\r\n\r\n")
+        await begun.wait()
+        async with asyncio.timeout(30):
+            await listening.stop()
+        assert await client.over()

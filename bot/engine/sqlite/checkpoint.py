@@ -37,8 +37,15 @@ class Checkpoints:
         if now - self._began < self._pause or not (self._under_way is None or self._under_way.done()):
             return
         self._began = now
-        if self._log.stat().st_size >= FROM_BYTES:
+        if self._length() >= FROM_BYTES:
             self._under_way = self._thread.submit(self._move)
+
+    def _length(self) -> int:
+        """Of the log in bytes, 0 where it cannot be looked at: who waits for the commit must hear of it anyway."""
+        try:
+            return self._log.stat().st_size
+        except OSError:
+            return 0
 
     def close(self) -> None:
         self._thread.shutdown()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,9 +42,17 @@ def record(tx: Tx, effect: Effect, begun: Begun, ended_as: str, now: datetime, e
             stored(now),
             ended_as,
             error,
-            msgspec.json.encode(list(begun.notes[:MOST_NOTES])),
+            _encoded(begun.notes[:MOST_NOTES]),
         ),
     )
+
+
+def _encoded(notes: Sequence[Json]) -> bytes:
+    """Whatever a performer noted, as far as it can be said: a note that cannot must not undo the attempt's end."""
+    try:
+        return msgspec.json.encode(list(notes))
+    except (UnicodeEncodeError, TypeError):
+        return json.dumps(list(notes), ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
 def record_death(tx: Tx, effect: Effect, now: datetime) -> None:

@@ -21,6 +21,10 @@ def remembered(tx: Tx, name: str) -> datetime | None:
 
 
 def take_turn(tx: Tx, name: str, every: timedelta, now: datetime) -> bool:
-    """Whether nobody took this turn within `every`; whoever hears True has taken it."""
-    taken = tx.execute(f"{_PUT} moments.at <= ?", (name, stored(now), stored(now - every)))
+    """Whether nobody took this turn within `every`; whoever hears True has taken it.
+
+    A turn that lies further ahead than `every` was taken by a clock that went wrong: nobody waits for that one.
+    """
+    within = (stored(now - every), stored(now + every))
+    taken = tx.execute(f"{_PUT} moments.at <= ? OR moments.at > ?", (name, stored(now), *within))
     return bool(taken.rowcount)

@@ -18,6 +18,7 @@ from bot.engine.port import CannotStart, Clock, StoreError
 from bot.engine.transaction import Tx
 from bot.server.pages.access import COOKIE, SESSION, IsPublic, Operators, Visibility
 from bot.server.pages.drawing import STATIC, Drawing
+from bot.server.pages.form import read_form
 from bot.server.pages.home import home
 from bot.server.pages.live import Live, seen
 from bot.server.pages.reader import Moment, Reader
@@ -186,8 +187,10 @@ class Pages:
         return _answer(html, 403 if refused else 200)
 
     async def _enter(self, request: web.Request) -> web.Response:
-        form = await request.post()
-        token, to = str(form.get("token", ""))[:_LONGEST_TOKEN], _within(str(form.get("next", "/")))
+        form = await read_form(request)
+        if form is None:
+            return _answer("The form did not come as a browser sends it.", 400, "text/plain")
+        token, to = form.get("token", "")[:_LONGEST_TOKEN], _within(form.get("next", "/"))
         if not self._operators.knows(token):
             return await self._sign_in(to, refused=True)
         answer = _see_other(f"{self._base}{to}")
