@@ -6,8 +6,9 @@ import asyncio
 import json
 import os
 import re
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,13 @@ async def test_the_same_is_told_of_a_state_in_postgresql(tmp_path: Path, environ
         assert {hop["what"] for hop in found["hops"]} == set(HOPS)
         assert all(hop["attempts"] for hop in found["hops"] if hop["what"] == "effect" and "done" in hop["text"])
     postgres_server.drop(tmp_path)
+
+
+async def test_a_state_of_an_older_release_asks_for_one_start_of_this_one(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+    with closing(sqlite3.connect(tmp_path / "state" / "perf-gate.db")) as connection, connection:
+        connection.execute("UPDATE meta SET value = 1 WHERE name = 'format'")
+    result = await asked("#1")
+    assert result.exit_code == 2
+    assert "start this release's perf-gate serve with it once" in result.output
