@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.conversation.replies import minutes, short
+from bot.conversation.durations import minutes
+from bot.conversation.replies import short
 
 
 def confirm_retry(spent_seconds: float, wall_seconds: float, cluster: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot.conversation.durations import minutes
 from bot.conversation.grammar import GRAMMAR
 
 BUILT_IN_ROLES: Mapping[str, str] = {"go": "write", "override": "write", "skip": "write", "stop": "write"}
@@ -358,11 +359,3 @@ def _quoted(name: str, limit: int = 60) -> str:
 def _quoted_list(names: Sequence[str], most: int = 12) -> str:
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return (", ".join(map(_quoted, names[:most])) + more) if names else "nothing"
-
-
-def minutes(seconds: float) -> str:
-    whole = round(seconds / 60)
-    hours, rest = divmod(whole, 60)
-    if not hours:
-        return f"{rest} min"
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
