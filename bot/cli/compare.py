@@ -101,7 +101,10 @@ def command(
             sys.stdout.buffer.flush()
         return
     if baseline is None or treatment is None:
-        raise click.UsageError("Name two report files, BASELINE and TREATMENT, or give pairs with --jsonl, alone.")
+        raise click.UsageError(
+            "Name two report files, BASELINE and TREATMENT, or one archive of perf-gate export (.tar.gz), "
+            "or give pairs with --jsonl, alone."
+        )
     if str(baseline) == str(treatment) == STANDARD_INPUT:
         raise click.UsageError("Only one of the two reports can be standard input; give the other one's file.")
     ours, theirs = _read(baseline), _read(treatment)
@@ -223,7 +226,7 @@ def told_readings(noise: Noise) -> Iterator[str]:
     found = [(name, reading) for name, reading in named if reading is not None]
     for name, reading in found:
         yield f"{name}: {rough(reading.change)} from its usual, {meaning(reading, 'its').replace('*', '')}"
-    yield smallest_visible(noise) if found else f"{noise.n} earlier runs are too few to tell."
+    yield smallest_visible(noise) if found else f"Too few earlier runs to tell: {noise.n}."
 
 
 def _history(folder: Path | None) -> tuple[PastRun, ...]:

@@ -15,7 +15,7 @@ def command() -> None:
     pass
 
 
-@command.command("check")
+@command.command("check", short_help="Does a .github/perf-gate.toml hold, and if not, where.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 def check(file: Path) -> None:
     """Check FILE, a .github/perf-gate.toml, over the built-in Zephyr ladder."""
@@ -31,7 +31,7 @@ def check(file: Path) -> None:
     click.echo(f"{file}: fine. Ladder: {gates}.")
 
 
-@command.command("reference")
+@command.command("reference", short_help="List every key, as Markdown.")
 def reference() -> None:
     """Print every key that a .github/perf-gate.toml may have, as Markdown."""
     from bot.config.reference import reference as told

@@ -18,7 +18,7 @@ _PATIENCE_SECONDS = 5.0
 _LOOK_EVERY_SECONDS = 0.05
 
 
-@click.command("revive")
+@click.command("revive", short_help="Try again what was given up.")
 def command() -> None:
     """Try again the deliveries, effects and events that were given up; `perf-gate runs` names them.
 

@@ -67,7 +67,9 @@ def load_repository_config(text: str, file: str = CONFIG_PATH) -> RepositoryConf
     try:
         return RepositoryConfig.model_validate(_merge(builtin(), own))
     except ValidationError as error:
-        raise BadConfig(tuple(_explain(item, text, file) for item in _telling(error.errors()))) from None
+        found = [_explain(item, text, file) for item in _telling(error.errors())]
+        # In the order of the file, as it is mended from top to bottom.
+        raise BadConfig(tuple(sorted(found, key=lambda one: one.line or 0))) from None
 
 
 def _parse(text: str, file: str) -> dict[str, Any]:

@@ -130,7 +130,11 @@ FAULTS: dict[Plant, tuple[str, str, str]] = {
         "permission issues: write is wanted",
         "accept the App's new permissions",
     ),
-    nowhere_installed: ("installation", f"{REPOSITORY}: the App is not installed there", "install it: http"),
+    nowhere_installed: (
+        "installation",
+        f"{REPOSITORY}: the App is not installed there",
+        r"install it: http.*/apps/.*/installations/new",
+    ),
     another_webhook_secret: ("webhook", r"last delivery \(issue_comment, .*\) got status 401", "WEBHOOK_SECRET"),
     a_clock_that_is_ahead: ("clock", "this machine is 4[45] s ahead of GitHub", "timedatectl set-ntp true"),
     a_bucket_that_is_not_there: ("storage", "there is no bucket nobody-made-this", "set PERF_GATE_STATUS_PREFIX"),

@@ -141,6 +141,13 @@ def test_the_walk_names_every_permission_and_event(tmp_path: Path) -> None:
     assert "not an address" in run("--url", "gate.example.org").output
 
 
+def test_half_of_an_app_is_not_checked(tmp_path: Path) -> None:
+    half = run("--by-hand", "--app-id", "7")
+    assert (half.exit_code, "give --private-key and --webhook-secret-file too" in half.output) == (2, True)
+    alone = run("--private-key", "key.pem", "--url", "https://gate.example.org")
+    assert (alone.exit_code, "give --by-hand too" in alone.output) == (2, True)
+
+
 @pytest.mark.parametrize("lacks", [False, True])
 async def test_what_was_registered_by_hand_is_checked_before_it_is_kept(
     tmp_path: Path, environment: pytest.MonkeyPatch, lacks: bool

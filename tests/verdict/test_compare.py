@@ -205,7 +205,7 @@ def test_one_report_may_come_from_standard_input(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         ((), "Name two report files"),
-        (("one.json",), "Name two report files"),
+        (("one.json",), "or one archive of perf-gate export (.tar.gz)"),
         (("--jsonl", "one.json", "two.json"), "leave the file names out"),
         (("--jsonl", "--markdown"), "give pairs with --jsonl, alone"),
     ],

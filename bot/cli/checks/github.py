@@ -62,7 +62,8 @@ async def installation(around: Surroundings) -> Sequence[Found]:
         installed = await around.github.installed(name)
         page = f"{around.settings.github_url}/{name}/settings/installations"
         if installed is None:
-            found.append(wrong(f"{name}: the App is not installed there", f"install it: {page}"))
+            install = f"{(await around.github.grants()).html_url}/installations/new"
+            found.append(wrong(f"{name}: the App is not installed there", f"install it: {install}"))
         elif installed.suspended:
             found.append(wrong(f"{name}: the installation is suspended", f"let it go on: {page}"))
         elif lacking := _lacking(installed.permissions):

@@ -57,13 +57,16 @@ def _database(settings: Settings) -> Sequence[Found]:
     return [ok("readable, nothing was given up")]
 
 
+_IRIS_FIX = f"make .iris in the clone of perf-gate, and set {PREFIX}IRIS_COMMAND to the path of its .iris/bin/iris"
+
+
 async def programs(around: Surroundings) -> Sequence[Found]:
     """What is started as a process of its own."""
     settings, found = around.settings, list[Found]()
     if shutil.which("git") is None:
         found.append(wrong("git is not installed", "apt-get install git"))
     if not os.access(settings.iris_command, os.X_OK):
-        found.append(wrong(f"there is no iris program at {settings.iris_command}", f"set {PREFIX}IRIS_COMMAND"))
+        found.append(wrong(f"there is no iris program at {settings.iris_command.absolute()}", _IRIS_FIX))
     if absent := [tools for tools in settings.sandbox_tools if not (tools / "bin").is_dir()]:
         found.append(wrong(f"{absent[0]} has no bin/", f"set {PREFIX}SANDBOX_TOOLS to folders of tools"))
     return found or [ok("git, iris and the sandbox's tools are there")]

@@ -51,5 +51,5 @@ def _readable(variable: str, prefix: str) -> Found:
 def _folder(variable: str, folder: Path) -> Found:
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if os.access(there, os.R_OK | os.X_OK):
-        return ok(f"{folder} can be read")
+        return ok(f"{folder} can be read" if there == folder else f"{folder} is not there yet; {there} can be read")
     return wrong(f"{there} cannot be read", f"give this user access, or set {variable}")

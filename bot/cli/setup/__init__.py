@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -48,6 +49,8 @@ def command(
     the button there and on GitHub. Key and secret come back to the folder, readable by you alone; then it says the next
     command. With --by-hand it tells what to type instead.
     """
+    of_an_app = {"--app-id": app_id, "--private-key": private_key, "--webhook-secret-file": webhook_secret_file}
+    _refuse_halves(of_an_app, by_hand)
     try:
         if by_hand and app_id and private_key and webhook_secret_file:
             click.echo(asyncio.run(_check(app_id, private_key, webhook_secret_file, folder)))
@@ -63,6 +66,16 @@ def command(
         refuse(fault.public)
     except OSError as error:
         refuse(f"the page cannot be served on port {port}: {error.strerror or error}")
+
+
+def _refuse_halves(of_an_app: Mapping[str, object | None], by_hand: bool) -> None:
+    """An App that was registered by hand is checked by all three, or not at all. Raises UsageError."""
+    given = [name for name, value in of_an_app.items() if value is not None]
+    lacking = [name for name, value in of_an_app.items() if value is None] if given else []
+    if given and not by_hand:
+        raise click.UsageError(f"{given[0]} is of an App that was registered by hand: give --by-hand too.")
+    if lacking:
+        raise click.UsageError(f"To check an App that was registered by hand, give {' and '.join(lacking)} too.")
 
 
 async def _register(url: str, organization: str | None, name: str | None, folder: Path, port: int) -> None:
