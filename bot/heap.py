@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _ARENA_MAX = -8
 """M_ARENA_MAX of glibc's malloc.h."""
@@ -19,3 +22,17 @@ def share_one_heap() -> bool:
     except (OSError, AttributeError):
         return False
     return bool(mallopt(_ARENA_MAX, 1))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Build what stays without looking for garbage among it, and never look there again.
+
+    A start makes a hundred thousand objects and hardly any garbage; looking through them took an eighth of its time.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -6,6 +6,8 @@ from importlib import import_module
 
 import click
 
+from bot.heap import uncollected
+
 # Subcommand → module of this package; the module's `command` is the click command.
 COMMANDS = {
     "assess": "assess",
@@ -34,7 +36,8 @@ class LazyCommands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"bot.cli.{COMMANDS[cmd_name]}").command
+        with uncollected():
+            command: click.Command = import_module(f"bot.cli.{COMMANDS[cmd_name]}").command
         return command
 
 

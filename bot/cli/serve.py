@@ -9,6 +9,7 @@ import click
 from bot.config.settings import MissingSettings, load_settings, unknown_variables
 from bot.engine.port import CannotStart
 from bot.faults import Fault
+from bot.heap import uncollected
 
 
 @click.command("serve")
@@ -22,9 +23,10 @@ def command() -> None:
     for told in unknown_variables():
         click.echo(f"perf-gate: {told}", err=True)
     # Imported only now: a missing setting should be told without waiting for the whole house to be built.
-    import uvloop
+    with uncollected():
+        import uvloop
 
-    from bot.app import serve
+        from bot.app import serve
 
     try:
         uvloop.run(serve(settings))
