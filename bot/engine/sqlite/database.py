@@ -89,6 +89,6 @@ def connect(path: Path) -> sqlite3.Connection:
     """A connection that keeps what it commits."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
     # FULL: in WAL mode anything less may lose the last commits with the power.
-    for setting in ("journal_mode = WAL", "synchronous = FULL", "journal_size_limit = 67108864"):
+    for setting in ("journal_mode = WAL", "synchronous = FULL", "journal_size_limit = 67108864", "cache_size = -512"):
         connection.execute(f"PRAGMA {setting}")
     return connection
