@@ -25,7 +25,8 @@ def share_one_heap() -> bool:
     except (OSError, AttributeError):
         return False
     wanted = ((_ARENA_MAX, 1), (_TRIM_THRESHOLD, _THRESHOLD), (_MMAP_THRESHOLD, _THRESHOLD))
-    return all([bool(mallopt(name, value)) for name, value in wanted])
+    taken = [bool(mallopt(name, value)) for name, value in wanted]
+    return all(taken)
 
 
 @contextmanager

@@ -67,7 +67,9 @@ def _assess(draft: Draft, event: Authorised) -> None:
 
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
     run = draft.pr.run
-    if run is None or run.state.ended:
+    if run is not None and run.state.ended and (why := _buries(draft, event, command)) is not None:
+        draft.reply(event.comment_id, why)
+    elif run is None or run.state.ended:
         named = command.max_gate is not None and event.unmoved
         consent = Consent(event.actor, event.head_sha, event.granted) if named else None
         draft.begin_run(event.actor, command.max_gate, command.reason, consent)
@@ -77,6 +79,17 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
         repeating.continue_(draft, event)
     else:
         draft.reply(event.comment_id, replies.already(run.state, run.head_sha))
+
+
+def _buries(draft: Draft, event: Authorised, command: Go) -> str | None:
+    """Why this must begin no run: for the same commit it asks for less than this person may let stand, or None.
+
+    The question of a run that leads nowhere would take the place of the verdict that stands.
+    """
+    run = draft.run
+    if command.max_gate is None or run.assessment is None or run.head_sha != event.head_sha:
+        return None
+    return deciding.refusal(draft, event.actor, command.max_gate, event.granted)
 
 
 def _answer(draft: Draft, event: Authorised, command: Go) -> None:

@@ -93,6 +93,20 @@ def test_the_author_cannot_waive_or_lower_but_may_raise() -> None:
     assert story.state() is RunState.preparing
 
 
+def test_the_author_cannot_bury_a_verdict_under_a_run_that_leads_nowhere() -> None:
+    story = Story()
+    story.to_ferrying()
+    story.ferry_ends(1, "fail")
+    failed = story.run.id
+    for waiving in (Skip("trust me"), Go("1")):
+        story.say(waiving, "Ada")
+        assert story.run.id == failed
+        assert story.state() is RunState.failed
+        assert "cannot weaken" in last_reply(story)
+    story.say(Go(), "ada")
+    assert story.run.id != failed
+
+
 def test_a_reviewer_lowers_the_ceiling_and_the_reason_is_kept_verbatim() -> None:
     story = Story()
     story.say(Assess())
