@@ -53,7 +53,7 @@ check: .venv/.complete
 	@.venv/bin/mypy
 
 test: .venv/.complete .iris/.complete system-tests check
-	@.venv/bin/python -m pytest -n auto --dist loadfile
+	@.venv/bin/python -m pytest
 
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed

@@ -20,6 +20,7 @@ from bot.gating.states import RunState
 # How soon an answer is looked at again while its question is still being posted.
 QUESTION_ON_ITS_WAY = timedelta(seconds=2)
 # What starts nothing new may be said of a closed pull request too.
+_JUDGED = (RunState.passed, RunState.warned, RunState.failed, RunState.inconclusive)
 _STARTS_NOTHING = (Stop, Exclude, Include, Reanalyse)
 
 
@@ -67,7 +68,7 @@ def _assess(draft: Draft, event: Authorised) -> None:
 
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
     run = draft.pr.run
-    if run is not None and run.state.ended and (why := _buries(draft, event, command)) is not None:
+    if run is not None and run.state in _JUDGED and (why := _buries(draft, event, command)) is not None:
         draft.reply(event.comment_id, why)
     elif run is None or run.state.ended:
         named = command.max_gate is not None and event.unmoved
