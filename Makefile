@@ -52,8 +52,10 @@ check: .venv/.complete
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/mypy
 
+# In two processes: what the pure rooms keep in memory would make every child process of the others slow to start.
 test: .venv/.complete .iris/.complete system-tests check
-	@.venv/bin/python -m pytest
+	@.venv/bin/python -m pytest tests/assessment tests/verdict
+	@.venv/bin/python -m pytest --ignore tests/assessment --ignore tests/verdict
 
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed
