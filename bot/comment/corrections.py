@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.comment.sentences import moment
-from bot.conversation import replies
+from bot.conversation import answers
 from bot.gating.model import Run
 
 _MOST = 20
@@ -12,6 +12,6 @@ _MOST = 20
 def corrections(run: Run) -> list[str]:
     """A line each, as given; the last twenty."""
     return [
-        replies.correction(one.by, moment(one.at), one.path, one.question, one.reason, yes=one.yes)
+        answers.correction(one.by, moment(one.at), one.path, one.question, one.reason, yes=one.yes)
         for one in run.corrections[-_MOST:]
     ]

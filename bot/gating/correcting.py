@@ -8,7 +8,7 @@ from posixpath import basename
 from msgspec.structs import replace
 
 from bot.assessment.model import QUESTIONS, Assessment, FileAnswers
-from bot.conversation import replies
+from bot.conversation import answers, replies
 from bot.conversation.commands import Answer
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
@@ -22,24 +22,24 @@ def correct(draft: Draft, event: Authorised, command: Answer) -> None:
     """Only while the question waits: what `go` was said to is what runs."""
     run, place = draft.pr.run, draft.pr.place
     if run is None or run.state is not RunState.awaiting_reviewer or run.assessment is None:
-        draft.reply(event.comment_id, replies.nothing_to_correct())
+        draft.reply(event.comment_id, answers.nothing_to_correct())
         return
     if run.head_sha != event.head_sha:
-        draft.reply(event.comment_id, replies.stale_answer(run.head_sha, event.head_sha))
+        draft.reply(event.comment_id, answers.stale_answer(run.head_sha, event.head_sha))
         draft.end(RunState.stopped, replies.superseded(event.head_sha))
         draft.begin_run(event.actor)
         return
     known = run.assessment.per_file
     path = resolve(command.path, known)
     if path is None:
-        draft.reply(event.comment_id, replies.no_such_file(command.path, list(known), _meant(command.path, known)))
+        draft.reply(event.comment_id, answers.no_such_file(command.path, list(known), _meant(command.path, known)))
         return
     if getattr(known[path], command.question) is command.yes:
-        draft.reply(event.comment_id, replies.answered_so_already(path, command.question, yes=command.yes), done=True)
+        draft.reply(event.comment_id, answers.answered_so_already(path, command.question, yes=command.yes), done=True)
         return
     weakens = command.yes is (command.question == "trivial")
     if weakens and place is not None and event.actor.lower() == place.author.lower():
-        draft.reply(event.comment_id, replies.author_cannot_correct(permissions_of(run).override))
+        draft.reply(event.comment_id, answers.author_cannot_correct(permissions_of(run).override))
         return
     after = corrected(run.assessment, path, command)
     proposed = run.requested or (after.max_gate if after.in_scope else "1")
@@ -55,7 +55,7 @@ def correct(draft: Draft, event: Authorised, command: Answer) -> None:
     )
     draft.change(assessment=after, proposed=proposed, corrections=(*run.corrections, correction))
     draft.reason = f"{event.actor} answered {command.question} of {path!r} otherwise"
-    told = replies.corrected(path, command.question, run.assessment.max_gate, after.max_gate, yes=command.yes)
+    told = answers.corrected(path, command.question, run.assessment.max_gate, after.max_gate, yes=command.yes)
     draft.reply(event.comment_id, told, done=True)
     # The question is written anew in its place.
     draft.run_effect("ask")

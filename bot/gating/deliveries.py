@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
+from bot.gating.envelope import Comment, Envelope, Review, Said, User
 from bot.gating.events import (
     BaseChanged,
     Button,
@@ -47,95 +48,6 @@ _TOUCHED = frozenset({"deleted", "edited"})
 _MAY_BE_BARE = re.compile(r"\s*(go\b|max[_-]?gate\s*=)", re.IGNORECASE)
 
 
-class _User(msgspec.Struct):
-    login: str
-    type: str = "User"
-
-
-class _Repository(msgspec.Struct):
-    id: int
-    full_name: str
-
-
-class _Installation(msgspec.Struct):
-    id: int
-
-
-class _Comment(msgspec.Struct):
-    id: int
-    body: str | None
-    user: _User | None
-    created_at: datetime | None = None
-
-
-class _Review(msgspec.Struct):
-    id: int
-    body: str | None
-    user: _User | None
-    submitted_at: datetime | None = None
-    commit_id: str | None = None
-
-
-class _Before(msgspec.Struct):
-    was: str | None = msgspec.field(name="from", default=None)
-
-
-class _Changes(msgspec.Struct):
-    body: _Before | None = None
-    base: dict[str, msgspec.Raw] | None = None
-
-
-class _Issue(msgspec.Struct):
-    number: int
-    user: _User | None
-    pull_request: dict[str, msgspec.Raw] | None = None
-
-
-class _Head(msgspec.Struct):
-    sha: str
-
-
-class _Base(msgspec.Struct):
-    ref: str
-
-
-class _Pull(msgspec.Struct):
-    number: int
-    user: _User | None
-    head: _Head
-    base: _Base | None = None
-    merged: bool | None = False
-
-
-class _CheckRun(msgspec.Struct):
-    id: int
-    external_id: str | None = None
-
-
-class _CheckSuite(msgspec.Struct):
-    head_sha: str
-
-
-class _RequestedAction(msgspec.Struct):
-    identifier: str = ""
-
-
-class _Envelope(msgspec.Struct):
-    action: str = ""
-    repository: _Repository | None = None
-    installation: _Installation | None = None
-    comment: _Comment | None = None
-    issue: _Issue | None = None
-    pull_request: _Pull | None = None
-    review: _Review | None = None
-    before: str = ""
-    changes: _Changes | None = None
-    check_run: _CheckRun | None = None
-    check_suite: _CheckSuite | None = None
-    requested_action: _RequestedAction | None = None
-    sender: _User | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class _Words:
     """What a person said, and where. `about_sha`: the commit a review is about."""
@@ -147,7 +59,7 @@ class _Words:
     at: datetime | None
     about_sha: str
     number: int
-    author: _User | None
+    author: User | None
 
 
 _COMMENT: HeardIn = "comment"
@@ -155,13 +67,9 @@ _REVIEW: HeardIn = "review"
 _THREAD: HeardIn = "thread"
 
 
-class _Said(msgspec.Struct):
-    body: str | None = None
-
-
 _ACTIONS = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS, "check_suite": _SUITE_ACTIONS}
-_decode = msgspec.json.Decoder(_Envelope).decode
-_decode_said = msgspec.json.Decoder(_Said).decode
+_decode = msgspec.json.Decoder(Envelope).decode
+_decode_said = msgspec.json.Decoder(Said).decode
 
 
 def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) -> bool:
@@ -224,10 +132,10 @@ def unheard(event: str, body: bytes, mention: str, repositories: Collection[str]
     return ((place.key, Unheard(place, words.id, words.heard_in)),)
 
 
-def _words(event: str, envelope: _Envelope) -> _Words | None:
+def _words(event: str, envelope: Envelope) -> _Words | None:
     """What a person wrote on a pull request, in whichever of the three places."""
     pull, issue = envelope.pull_request, envelope.issue
-    said: _Comment | _Review | None
+    said: Comment | Review | None
     if event == "issue_comment":
         if issue is None or issue.pull_request is None:
             return None
@@ -241,11 +149,11 @@ def _words(event: str, envelope: _Envelope) -> _Words | None:
     # Bots never command, this App itself least of all (its own comments come back as deliveries).
     if said is None or said.user is None or said.user.type != "User":
         return None
-    at, about = (said.created_at, "") if isinstance(said, _Comment) else (said.submitted_at, said.commit_id or "")
+    at, about = (said.created_at, "") if isinstance(said, Comment) else (said.submitted_at, said.commit_id or "")
     return _Words(heard_in, said.id, said.user.login, said.body or "", at, about, number, author)
 
 
-def _spoken(event: str, envelope: _Envelope, mention: str) -> Mentioned | Edited | None:
+def _spoken(event: str, envelope: Envelope, mention: str) -> Mentioned | Edited | None:
     words = _words(event, envelope)
     if words is None:
         return None
@@ -258,7 +166,7 @@ def _spoken(event: str, envelope: _Envelope, mention: str) -> Mentioned | Edited
     return _edit(envelope, heard, mention) if envelope.action == "edited" else None
 
 
-def _edit(envelope: _Envelope, now: Mentioned, mention: str) -> Edited | None:
+def _edit(envelope: Envelope, now: Mentioned, mention: str) -> Edited | None:
     """An edit that says something else to the bot than the comment said before; other edits are nobody's affair."""
     changed = envelope.changes.body if envelope.changes else None
     if changed is None:
@@ -282,7 +190,7 @@ def hear(place: Place, comment_id: int, actor: str, body: str, mention: str) -> 
     return Mentioned(place, comment_id, actor, said, bare)
 
 
-def _touched(event: str, envelope: _Envelope) -> OwnCommentTouched | None:
+def _touched(event: str, envelope: Envelope) -> OwnCommentTouched | None:
     """A comment of a machine that somebody else deleted or edited; the bot knows whether it is one of its own."""
     comment, issue, sender = envelope.comment, envelope.issue, envelope.sender
     if event != "issue_comment" or envelope.action not in _TOUCHED:
@@ -295,7 +203,7 @@ def _touched(event: str, envelope: _Envelope) -> OwnCommentTouched | None:
     return OwnCommentTouched(place, comment.id, gone=envelope.action == "deleted")
 
 
-def _pressed(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
+def _pressed(envelope: Envelope) -> Sequence[tuple[str, Event]]:
     """A button, or Re-run, of a check run that is ours: its external id says of which pull request, of a fork's too."""
     check, sender, repository = envelope.check_run, envelope.sender, envelope.repository
     if check is None or sender is None or sender.type != "User" or repository is None or envelope.installation is None:
@@ -310,7 +218,7 @@ def _pressed(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
     return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button)),)
 
 
-def _rerequested(envelope: _Envelope) -> Sequence[tuple[str, Event]]:
+def _rerequested(envelope: Envelope) -> Sequence[tuple[str, Event]]:
     suite, sender = envelope.check_suite, envelope.sender
     if envelope.action not in _SUITE_ACTIONS or suite is None or sender is None or sender.type != "User":
         return ()
@@ -324,7 +232,7 @@ def run_of_check(external_id: str) -> tuple[str, int] | None:
     return None if ours is None else (ours[1], int(ours[3]))
 
 
-def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | BaseChanged | None:
+def _pull(envelope: Envelope) -> HeadMoved | Closed | Reopened | BaseChanged | None:
     pull = envelope.pull_request
     if pull is None:
         return None
@@ -341,7 +249,7 @@ def _pull(envelope: _Envelope) -> HeadMoved | Closed | Reopened | BaseChanged | 
     return None
 
 
-def _place(envelope: _Envelope, number: int, author: _User | None) -> Place:
+def _place(envelope: Envelope, number: int, author: User | None) -> Place:
     repository, installation = envelope.repository, envelope.installation
     assert repository is not None, "checked by route"  # noqa: S101
     assert installation is not None, "checked by route"  # noqa: S101

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from bot.conversation import replies
+from bot.conversation import judged
 from bot.conversation.commands import Exclude, Include
 from bot.gating import rejudging
 from bot.gating.draft import Draft
@@ -21,7 +21,7 @@ from bot.gating.states import RunState
 def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:
     run, place = draft.pr.run, draft.pr.place
     if place is not None and event.actor.lower() == place.author.lower():
-        draft.reply(event.comment_id, replies.author_cannot_exclude(permissions_of(run).override))
+        draft.reply(event.comment_id, judged.author_cannot_exclude(permissions_of(run).override))
         return
     if run is None or _has_no_verdict(run):
         draft.reply(event.comment_id, rejudging.no_verdict(run))
@@ -32,18 +32,18 @@ def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:
     stage = command.stage if names is None else resolve(command.stage, names)
     if stage is None:
         known = names or []
-        draft.reply(event.comment_id, replies.no_such_stage(command.stage, known, closest(command.stage, known)))
+        draft.reply(event.comment_id, judged.no_such_stage(command.stage, known, closest(command.stage, known)))
         return
     if already := next((one for one in run.excluded_at(number) if one.stage == stage), None):
-        draft.reply(event.comment_id, replies.already_excluded(stage, already.by))
+        draft.reply(event.comment_id, judged.already_excluded(stage, already.by))
         return
     if gate is not None and leaves_nothing(gate, {*run.excluded_names(number), stage}):
-        draft.reply(event.comment_id, replies.nothing_would_be_left(stage))
+        draft.reply(event.comment_id, judged.nothing_would_be_left(stage))
         return
     exclusion = Exclusion(stage, event.actor, draft.now, command.reason, number)
     draft.change(exclusions=(*run.exclusions, exclusion))
     draft.reason = f"{event.actor} excludes {stage!r}"
-    ahead = replies.excluded_ahead(stage, known=names is not None)
+    ahead = judged.excluded_ahead(stage, known=names is not None)
     _count_anew(draft, event, replace(command, stage=stage), ahead)
 
 
@@ -58,11 +58,11 @@ def include(draft: Draft, event: Authorised, command: Include) -> None:
     excluded = run.excluded_names(number)
     stage = resolve(command.stage, excluded)
     if stage is None:
-        draft.reply(event.comment_id, replies.not_excluded(command.stage, excluded))
+        draft.reply(event.comment_id, judged.not_excluded(command.stage, excluded))
         return
     draft.change(exclusions=tuple(_taken_back(run.exclusions, stage, number)))
     draft.reason = f"{event.actor} includes {stage!r} again"
-    _count_anew(draft, event, replace(command, stage=stage), replies.included_ahead(stage))
+    _count_anew(draft, event, replace(command, stage=stage), judged.included_ahead(stage))
 
 
 def _stands(run: Run) -> bool:

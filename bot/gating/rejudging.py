@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from bot.conversation import replies
+from bot.conversation import judged, replies
 from bot.conversation.commands import Exclude, Include, Reanalyse
 from bot.gating import climb
 from bot.gating.draft import Draft
@@ -36,7 +36,7 @@ def reanalyse(draft: Draft, event: Authorised, command: Reanalyse) -> None:
 
 
 def no_verdict(run: Run | None) -> str:
-    return replies.no_run() if run is None else replies.nothing_judged(run.state, run.head_sha)
+    return replies.no_run() if run is None else judged.nothing_judged(run.state, run.head_sha)
 
 
 def ask(draft: Draft, comment_id: int, actor: str, command: Order, gates: Sequence[int]) -> None:
@@ -50,7 +50,7 @@ def rejudged(draft: Draft, event: Rejudged) -> None:
     """The verdicts by today's rules: kept, shown beside those they replace, followed, and told to who asked."""
     run = draft.pr.run
     if run is None or run.id != event.run_id:
-        draft.reply(event.comment_id, replies.run_was_replaced())
+        draft.reply(event.comment_id, judged.run_was_replaced())
         return
     if any(_is_outdated(run, verdict) for verdict in event.verdicts):
         ask(draft, event.comment_id, event.actor, event.command, [verdict.gate for verdict in event.verdicts])
@@ -61,7 +61,7 @@ def rejudged(draft: Draft, event: Rejudged) -> None:
     draft.reason = f"judged again for {event.actor}"
     told.append(_follow(draft, run))
     if isinstance(event.command, Exclude):
-        told.append(replies.takes_it_back())
+        told.append(judged.takes_it_back())
     draft.reply(event.comment_id, " ".join(part for part in told if part), done=True)
     draft.publish()
 
@@ -75,8 +75,8 @@ def _is_outdated(run: Run, verdict: Compared) -> bool:
 
 def _told(command: Order) -> str:
     if isinstance(command, Exclude):
-        return replies.excluded(command.stage)
-    return replies.included(command.stage) if isinstance(command, Include) else replies.reanalysed()
+        return judged.excluded(command.stage)
+    return judged.included(command.stage) if isinstance(command, Include) else judged.reanalysed()
 
 
 def _keep(draft: Draft, event: Rejudged, number: int, found: Judgement) -> str:
@@ -91,7 +91,7 @@ def _keep(draft: Draft, event: Rejudged, number: int, found: Judgement) -> str:
     changed = replace(gate, attempts=(*gate.attempts[:-1], attempt), former=former)
     draft.change(gates=tuple(changed if one.number == number else one for one in draft.run.gates))
     asked_for_news = isinstance(event.command, Reanalyse)
-    return replies.judged_again(number, before.verdict, found.verdict, moved=asked_for_news and before != found)
+    return judged.judged_again(number, before.verdict, found.verdict, moved=asked_for_news and before != found)
 
 
 def _former(event: Rejudged, before: Judgement, draft: Draft) -> FormerVerdict:
@@ -108,7 +108,7 @@ def _follow(draft: Draft, before: Run) -> str:
     last = draft.run.gate
     if last is None or before.gate is None or before.gate.judgement is None or last.judgement is None:
         changed = any(now.former != then.former for now, then in zip(draft.run.gates, before.gates, strict=True))
-        return replies.goes_on() if changed and not before.state.ended else ""
+        return judged.goes_on() if changed and not before.state.ended else ""
     verdict = last.judgement.verdict
     if verdict == before.gate.judgement.verdict:
         return ""
@@ -118,7 +118,7 @@ def _follow(draft: Draft, before: Run) -> str:
         state, reason = _end(draft, last, last.judgement)
         draft.enter(state, reason=reason)
         unclimbed = _unclimbed(draft.run, last)
-        return replies.did_not_climb(unclimbed) if unclimbed and verdict in ("pass", "warn") else ""
+        return judged.did_not_climb(unclimbed) if unclimbed and verdict in ("pass", "warn") else ""
     return ""
 
 
@@ -128,7 +128,7 @@ def _go_on(draft: Draft, gate: GateRun, judgement: Judgement) -> str:
     following = climb.next_gate(draft)
     if judgement.verdict == "pass" and following is not None:
         climb.begin_gate(draft, following)
-        return replies.climbs_on(following)
+        return judged.climbs_on(following)
     draft.end(*_end(draft, gate, judgement))
     return ""
 
@@ -136,7 +136,7 @@ def _go_on(draft: Draft, gate: GateRun, judgement: Judgement) -> str:
 def _end(draft: Draft, gate: GateRun, judgement: Judgement) -> tuple[RunState, str]:
     """How a run ends by this verdict. A pass that did not climb as far as was asked for is none: a human decides."""
     unclimbed = _unclimbed(draft.run, gate)
-    left = replies.not_climbed(unclimbed) if unclimbed else ""
+    left = judged.not_climbed(unclimbed) if unclimbed else ""
     if judgement.verdict == "pass":
         return (RunState.warned, left) if unclimbed else (RunState.passed, "")
     if judgement.verdict == "warn":

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from bot.conversation import replies
+from bot.conversation import judged, replies
 from bot.conversation.commands import Help, Misunderstood, Status
 from bot.engine.port import Transition
 from bot.gating import babysitting, calling, climb, deciding, orders, pressing, rejudging
@@ -264,7 +264,7 @@ def _effect_failed(draft: Draft, event: EffectFailed) -> None:
         draft.reply(event.comment_id, replies.cannot_authorise(event.sentence))
         return
     if event.kind == "rejudge":
-        draft.reply(event.comment_id, replies.cannot_rejudge(event.sentence))
+        draft.reply(event.comment_id, judged.cannot_rejudge(event.sentence))
         return
     if event.kind == "ask" and run is not None and run.question_id:
         # It stands, and only could not be edited.

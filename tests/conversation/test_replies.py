@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation import replies
+from bot.conversation import answers, judged, replies
 from bot.conversation.commands import Misunderstood, parse_comment
 from bot.conversation.grammar import GRAMMAR
 from bot.gating.states import RunState
@@ -74,52 +74,53 @@ SAID: Final[dict[str, list[str]]] = {
     "nothing_to_stop": [replies.nothing_to_stop()],
     "stopped_by": [replies.stopped_by("rev")],
     "confirm_stop": [replies.confirm_stop(1210, 3600), replies.confirm_stop(3900, 9000)],
-    "author_cannot_exclude": [replies.author_cannot_exclude(), replies.author_cannot_exclude("admin")],
-    "nothing_to_correct": [replies.nothing_to_correct()],
-    "stale_answer": [replies.stale_answer(SHOWN, HEAD)],
+    "author_cannot_exclude": [judged.author_cannot_exclude(), judged.author_cannot_exclude("admin")],
+    "nothing_to_correct": [answers.nothing_to_correct()],
+    "stale_answer": [answers.stale_answer(SHOWN, HEAD)],
     "no_such_file": [
-        replies.no_such_file("lib/plna.py", ["lib/plan.py"], "lib/plan.py"),
-        replies.no_such_file(HOSTILE, [], ""),
+        answers.no_such_file("lib/plna.py", ["lib/plan.py"], "lib/plan.py"),
+        answers.no_such_file(HOSTILE, [], ""),
     ],
-    "answered_so_already": [replies.answered_so_already("lib/plan.py", "cpu", yes=True)],
-    "author_cannot_correct": [replies.author_cannot_correct(), replies.author_cannot_correct("maintain")],
+    "answered_so_already": [answers.answered_so_already("lib/plan.py", "cpu", yes=True)],
+    "author_cannot_correct": [answers.author_cannot_correct(), answers.author_cannot_correct("maintain")],
     "corrected": [
-        replies.corrected("lib/plan.py", "cpu", "3", "1", yes=False),
-        replies.corrected("lib/plan.py", "cpu", "3", "3", yes=True),
+        answers.corrected("lib/plan.py", "cpu", "3", "1", yes=False),
+        answers.corrected("lib/plan.py", "cpu", "3", "3", yes=True),
     ],
     "correction": [
-        replies.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "only `repr` changed", yes=False),
-        replies.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "", yes=True),
+        answers.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "only `repr` changed", yes=False),
+        answers.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "", yes=True),
     ],
-    "excluded_ahead": [replies.excluded_ahead("download", known=True), replies.excluded_ahead("my stage", known=False)],
-    "excluded": [replies.excluded("download"), replies.excluded(HOSTILE)],
-    "included_ahead": [replies.included_ahead("download")],
-    "included": [replies.included("download")],
-    "already_excluded": [replies.already_excluded("download", "rev")],
-    "not_excluded": [replies.not_excluded("minhash", ("download", "total")), replies.not_excluded("minhash", ())],
+    "excluded_ahead": [judged.excluded_ahead("download", known=True), judged.excluded_ahead("my stage", known=False)],
+    "excluded": [judged.excluded("download"), judged.excluded(HOSTILE)],
+    "included_ahead": [judged.included_ahead("download")],
+    "included": [judged.included("download")],
+    "already_excluded": [judged.already_excluded("download", "rev")],
+    "not_excluded": [judged.not_excluded("minhash", ("download", "total")), judged.not_excluded("minhash", ())],
     "no_such_stage": [
-        replies.no_such_stage("donwload", ["download", "normalize", "total"], "download"),
-        replies.no_such_stage(HOSTILE, [f"stage {number}" for number in range(20)], ""),
+        judged.no_such_stage("donwload", ["download", "normalize", "total"], "download"),
+        judged.no_such_stage(HOSTILE, [f"stage {number}" for number in range(20)], ""),
     ],
-    "nothing_would_be_left": [replies.nothing_would_be_left("tokenize")],
-    "nothing_judged": [replies.nothing_judged("waived", SHOWN), replies.nothing_judged("ferrying", SHOWN)],
-    "reanalysed": [replies.reanalysed()],
+    "nothing_would_be_left": [judged.nothing_would_be_left("tokenize")],
+    "nothing_judged": [judged.nothing_judged("waived", SHOWN), judged.nothing_judged("ferrying", SHOWN)],
+    "reanalysed": [judged.reanalysed()],
     "judged_again": [
-        replies.judged_again(1, "fail", "pass", moved=False),
-        replies.judged_again(2, "not_comparable", "not_comparable", moved=False),
-        replies.judged_again(1, "warn", "warn", moved=True),
+        judged.judged_again(1, "fail", "pass", moved=False),
+        judged.judged_again(2, "not_comparable", "not_comparable", moved=False),
+        judged.judged_again(1, "warn", "warn", moved=True),
     ],
-    "takes_it_back": [replies.takes_it_back()],
-    "goes_on": [replies.goes_on()],
-    "climbs_on": [replies.climbs_on(2)],
-    "not_climbed": [replies.not_climbed([2]), replies.not_climbed([2, 3])],
-    "did_not_climb": [replies.did_not_climb([3])],
-    "run_was_replaced": [replies.run_was_replaced()],
-    "cannot_rejudge": [replies.cannot_rejudge("`rejudge` did not end in time, again and again")],
+    "takes_it_back": [judged.takes_it_back()],
+    "goes_on": [judged.goes_on()],
+    "climbs_on": [judged.climbs_on(2)],
+    "not_climbed": [judged.not_climbed([2]), judged.not_climbed([2, 3])],
+    "did_not_climb": [judged.did_not_climb([3])],
+    "run_was_replaced": [judged.run_was_replaced()],
+    "cannot_rejudge": [judged.cannot_rejudge("`rejudge` did not end in time, again and again")],
     "closed_run": [replies.closed_run(merged=True), replies.closed_run(merged=False)],
     "closed_before_climbing": [replies.closed_before_climbing()],
     "nobody_answered": [replies.nobody_answered(14)],
     "short": [replies.short(SHOWN), replies.short("")],
+    "where_it_stands": [replies.where_it_stands("queued"), replies.where_it_stands("out_of_scope")],
     "state_read_aloud": [replies.state_read_aloud(state) for state in RunState],
 }
 
@@ -130,8 +131,12 @@ def test_what_is_said(name: str) -> None:
 
 
 def test_every_sentence_is_pinned_here() -> None:
-    public = {name for name, function in inspect.getmembers(replies, inspect.isfunction) if not name.startswith("_")}
-    here = {name for name in public if inspect.getmodule(getattr(replies, name)) is replies}
+    here = {
+        name
+        for room in (answers, judged, replies)
+        for name, function in inspect.getmembers(room, inspect.isfunction)
+        if inspect.getmodule(function) is room and not name.startswith("_")
+    }
     assert here == set(SAID)
     assert {path.stem for path in GOLDEN.glob("*.md")} == set(SAID)
 
@@ -169,7 +174,7 @@ def test_a_branch_cannot_name_itself_out_of_its_code_span(name: str, odd: str) -
 
 @given(st.text(max_size=80) | st.sampled_from([HOSTILE, "`" * 9, "<!-- x -->", "a\n\nb", "\\`"]))
 def test_a_stages_name_does_nothing(name: str) -> None:
-    for said in (replies.excluded(name), replies.no_such_stage(name, [name, name], name), replies.included_ahead(name)):
+    for said in (judged.excluded(name), judged.no_such_stage(name, [name, name], name), judged.included_ahead(name)):
         page = read(said)
         assert page.mentions == page.links == page.references == page.tags == page.hidden == []
         assert "\n" not in said

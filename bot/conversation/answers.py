@@ -1,0 +1,50 @@
+"""What the bot says where somebody corrects an answer of the assessment. Pure; golden files pin it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.conversation.quoting import quoted, quoted_list
+from bot.conversation.replies import short
+
+
+def nothing_to_correct() -> str:
+    return "No question waits for an answer here, so there is nothing to correct. `@perf-gate` has the diff read anew."
+
+
+def stale_answer(shown: str, head: str) -> str:
+    return (
+        f"The question was about {short(shown)}, but the head is now {short(head)}. "
+        "Nothing was corrected; I read the new diff and ask again."
+    )
+
+
+def no_such_file(path: str, known: Sequence[str], close: str) -> str:
+    hint = f" Did you mean {quoted(close)}?" if close else ""
+    return f"The assessment has no file {quoted(path)}.{hint} These can be answered for: {quoted_list(known)}."
+
+
+def answered_so_already(path: str, question: str, *, yes: bool) -> str:
+    return f"The answer to `{question}` for {quoted(path)} is {_yes(yes)} already."
+
+
+def author_cannot_correct(role: str = "write") -> str:
+    return (
+        "This answer would weaken the gate, and the author of a pull request cannot do that. "
+        f"Another person with {role} access can."
+    )
+
+
+def corrected(path: str, question: str, before: str, after: str, *, yes: bool) -> str:
+    gate = f"the proposal is now max_gate={after}" if before != after else f"the proposal stays max_gate={after}"
+    return f"Recorded: `{question}` for {quoted(path)} is {_yes(yes)}; {gate}. The question above says so too."
+
+
+def correction(actor: str, when: str, path: str, question: str, reason: str, *, yes: bool) -> str:
+    """The line in the rationale; the reason is kept verbatim."""
+    why = f" — {reason}" if reason else ""
+    return f"corrected by {actor} on {when}: {quoted(path, 200)} {question}={_yes(yes)}{why}"
+
+
+def _yes(yes: bool) -> str:
+    return "yes" if yes else "no"
