@@ -1,4 +1,4 @@
-"""How the C library keeps the process's memory."""
+"""How the process keeps its memory: the C library's heap, and the collector while it starts."""
 
 from __future__ import annotations
 

@@ -56,6 +56,8 @@ MAY_KNOW: dict[str, set[str]] = {
         "watching",
     }
     | VALUES,
+    "deployment": {"config", "effects.registry", "engine", "gating", "iris", "sandbox"} | VALUES,
+    "serving": {"app", "config", "deployment", "effects.context", "engine", "heap", "logs", "server.listening"},
 }
 KNOWS_EVERYTHING = {"app", "cli"}
 PURE = ("conversation", "assessment", "gating", "verdict", "comment", "watching", "parity")
@@ -119,7 +121,7 @@ def test_the_simulator_knows_nothing_of_the_bot() -> None:
 
 def test_serve_starts_without_the_heavy_libraries() -> None:
     code = (
-        "import sys, bot.app, bot.cli.serve\n"
+        "import sys, bot.serving, bot.cli.serve\n"
         "heavy = {'rich', 'google.cloud.storage', 'hypothesis', 'psycopg', 'procrastinate', 'jinja2', 'nh3',\n"
         "         'prometheus_client'}\n"
         "print(sorted(heavy & set(sys.modules)))"

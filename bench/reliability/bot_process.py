@@ -23,9 +23,10 @@ from typing import Any, NoReturn
 import uvloop
 from aiohttp import web
 
-import bot.app
+import bot.serving
 from bench.reliability.hooks import put_points
 from bench.reliability.points import Points
+from bot.app import App, open_app
 from bot.config.settings import Settings, load_settings
 from bot.engine.port import Engine
 from bot.recovery.rounds import Rounds
@@ -123,7 +124,6 @@ def _live(report: int) -> None:
     async def serving() -> None:
         clock, rest = MovedClock(timedelta(seconds=float(os.environ[OFFSET]))), Rest()
         Rounds.make = rest.watch(Rounds.make)  # type: ignore[method-assign, assignment]
-        opening = bot.app.open_app
         starting = Listening.start
 
         async def started(listening: Listening, host: str, port: int) -> int:
@@ -132,14 +132,15 @@ def _live(report: int) -> None:
             return bound
 
         @asynccontextmanager
-        async def opened(settings: Settings) -> AsyncIterator[bot.app.App]:
-            async with opening(settings, clock) as app:
+        async def opened(settings: Settings) -> AsyncIterator[App]:
+            async with open_app(settings, clock) as app:
                 app.web.add_routes(pages(rest, clock, app.engine))
                 yield app
 
-        bot.app.open_app = opened  # type: ignore[assignment]
+        # `serve` looks it up in its own module.
+        bot.serving.open_app = opened  # type: ignore[attr-defined, assignment]
         Listening.start = started  # type: ignore[method-assign, assignment]
-        await bot.app.serve(settings)
+        await bot.serving.serve(settings)
 
     uvloop.run(serving())
 

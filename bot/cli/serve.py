@@ -26,7 +26,7 @@ def command() -> None:
     with uncollected():
         import uvloop
 
-        from bot.app import serve
+        from bot.serving import serve
 
     try:
         uvloop.run(serve(settings))

@@ -25,7 +25,7 @@ DATABASE = "perf-gate.db"
 SERVING = """
 import asyncio, sys
 from pathlib import Path
-from bot.app import reviving
+from bot.serving import reviving
 from bot.engine.clock import SystemClock
 from bot.engine.sqlite import SqliteEngine
 from bot.gating.machine import GateMachine

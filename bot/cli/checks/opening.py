@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from bot.app import iris_settings
 from bot.cli.checks.model import Surroundings
 from bot.config.settings import Settings
+from bot.deployment import iris_settings
 from bot.engine.port import Clock
 from bot.github.adapter import GitHub
 from bot.iris.adapter import Iris

@@ -1,0 +1,102 @@
+"""The life of the serving process: it listens and acts until it is told to stop, and hears its operator's signals."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from bot import logs
+from bot.app import Vitals, open_app
+from bot.config.settings import Settings
+from bot.deployment import GateEngine
+from bot.effects.context import Rooms
+from bot.engine.port import CannotStart, StoreError
+from bot.engine.signals import REVIVE_SIGNAL
+from bot.heap import share_one_heap
+from bot.server.listening import Listening
+
+_log = logging.getLogger(__name__)
+
+
+async def _report_cage(rooms: Rooms, vitals: Vitals) -> None:
+    """Say at once what every preflight will find: an operator should not learn it from a stuck run."""
+    trees = rooms.settings.trees_dir
+    problem = await rooms.cage.self_test(trees)
+    vitals.sandbox_holds = problem is None
+    if problem is None:
+        _log.info("the sandbox holds", extra={"how": rooms.cage.describe(trees)})
+    else:
+        _log.error("the sandbox does not hold: no preflight and no ferry will run", extra={"why": problem})
+
+
+@asynccontextmanager
+async def reviving(engine: GateEngine) -> AsyncIterator[None]:
+    """While this lasts, REVIVE_SIGNAL makes the engine try again what it gave up: `perf-gate revive` sends it."""
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    loop.add_signal_handler(REVIVE_SIGNAL, asked.set)
+
+    async def revive() -> None:
+        while True:
+            await asked.wait()
+            asked.clear()
+            try:
+                await engine.revive()
+            except StoreError as error:
+                _log.error("what was given up stays so", extra={"why": str(error)})
+            else:
+                _log.info("what was given up is tried again")
+
+    task = asyncio.create_task(revive())
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(REVIVE_SIGNAL)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def serve(settings: Settings) -> None:
+    """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again."""
+    # Database, mirrors, reports and logs are nobody else's; what others must enter is opened by name.
+    os.umask(0o077)
+    share_one_heap()
+    logs.set_up(settings.log_format, settings.secrets)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signum, stop.set)
+    async with open_app(settings) as app, reviving(app.engine):
+        listening = Listening(app.web, app.door)
+        try:
+            await listening.start(settings.host, settings.port)
+        except OSError as error:
+            problem = f"cannot listen on {settings.host}:{settings.port}: {error.strerror or error}"
+            raise CannotStart(f"{problem}; set PERF_GATE_HOST and PERF_GATE_PORT") from error
+        # What is left after this stays: the collector need not go through it again and again.
+        gc.collect()
+        gc.freeze()
+        _log.info("listening", extra={"host": settings.host, "port": settings.port})
+        acting = asyncio.create_task(app.engine.run())
+        testing = asyncio.create_task(_report_cage(app.rooms, app.vitals))
+        looking = asyncio.create_task(app.rounds.keep(timedelta(seconds=settings.recovery_seconds)))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({acting, stopping, looking}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # First no new deliveries, then no new effects; running ones get the engine's grace.
+            await listening.stop()
+            tasks = (testing, stopping, looking, acting)
+            for task in tasks:
+                task.cancel()
+            results = await asyncio.gather(*tasks, return_exceptions=True)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+    _log.info("stopped")
