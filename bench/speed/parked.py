@@ -14,10 +14,12 @@ from bot.effects.registry import LANES, ROWS
 from bot.engine.clock import SystemClock
 from bot.engine.port import Effect, EffectContext, EffectPolicy, Outcome
 from bot.engine.sqlite import SqliteEngine
-from bot.gating.events import Asked, Assessed, Authorised, Event, Mentioned, Published
+from bot.gating.events import Assessed, Authorised, Event
+from bot.gating.happenings import Mentioned
 from bot.gating.machine import GateMachine
 from bot.gating.model import Place, PullRequest
 from bot.gating.states import RunState
+from bot.gating.written import Asked, Published
 from tests.gating.story import BASE, CONFIG, HEAD, MAIN, assessment, plan
 
 

@@ -10,8 +10,9 @@ from bot.comment.limits import Section
 from bot.comment.markdown import block, code
 from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, sentence, sha
 from bot.comment.verdict import assessment_section, earlier_gate, raw_report, thresholds_of
-from bot.gating.model import BaseChecks, Run
+from bot.gating.model import Run
 from bot.gating.states import RunState
+from bot.gating.tested import BaseChecks
 
 
 def end_comment(run: Run, now: datetime) -> list[Section]:

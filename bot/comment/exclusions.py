@@ -5,7 +5,8 @@ from __future__ import annotations
 from bot.comment.markdown import code
 from bot.comment.sentences import moment, sentence
 from bot.comment.tables import HEADLINES
-from bot.gating.model import Exclusion, FormerVerdict, GateRun, Run
+from bot.gating.model import GateRun, Run
+from bot.gating.words import Exclusion, FormerVerdict
 
 _MOST_EXCLUSIONS, _MOST_FORMER = 10, 4
 

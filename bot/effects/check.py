@@ -10,8 +10,11 @@ from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.deliveries import run_of_check
-from bot.gating.events import Checked, Event, Pressed
-from bot.gating.model import Check, PullRequest
+from bot.gating.events import Event
+from bot.gating.happenings import Pressed
+from bot.gating.marks import Check
+from bot.gating.model import PullRequest
+from bot.gating.written import Checked
 from bot.github.checks import Button, CheckRun
 
 _log = logging.getLogger(__name__)

@@ -7,7 +7,8 @@ import logging
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
-from bot.gating.events import Event, Noticed
+from bot.gating.events import Event
+from bot.gating.written import Noticed
 from bot.github.minimizing import Why
 from bot.github.names import Marker
 

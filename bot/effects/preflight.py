@@ -13,7 +13,8 @@ from bot.effects.prepare import CACHE, WORK, remove_trees, tree_name
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.events import Event, PreflightFailed, PreflightGoesOn, PreflightPassed, Refused
-from bot.gating.model import BaseChecks, FailedCommand, PullRequest, Run
+from bot.gating.model import PullRequest, Run
+from bot.gating.tested import BaseChecks, FailedCommand
 from bot.sandbox import preflight as sandboxed
 from bot.sandbox.preflight import CageFault, Failed, Passed, TimedOut
 

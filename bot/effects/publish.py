@@ -10,7 +10,8 @@ from bot.config.addresses import run_page
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
-from bot.gating.events import Event, Published
+from bot.gating.events import Event
+from bot.gating.written import Published
 from bot.github.names import Marker
 
 _log = logging.getLogger(__name__)

@@ -8,8 +8,9 @@ from bot.effects.context import Context, Rooms, current, heard_in, place_of, rep
 from bot.effects.costing import tier_costs
 from bot.effects.permitting import permissions
 from bot.engine.port import Effect, Outcome
-from bot.gating.events import Asked, Event
+from bot.gating.events import Event
 from bot.gating.model import Place
+from bot.gating.written import Asked
 from bot.github.names import Marker
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from bot.conversation import notices
 from bot.gating.draft import Draft
-from bot.gating.events import Asked, Event, Noticed, Rejudged, Watched
-from bot.gating.model import Notice, Run
+from bot.gating.events import Event, Rejudged, Watched
+from bot.gating.marks import Notice
+from bot.gating.model import Run
 from bot.gating.states import RunState
+from bot.gating.written import Asked, Noticed
 
 _BY_VERDICT = (RunState.passed, RunState.warned, RunState.failed, RunState.inconclusive)
 

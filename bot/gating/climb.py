@@ -8,7 +8,6 @@ from bot.conversation import again, replies
 from bot.gating import babysitting, resubmission, resuming
 from bot.gating.draft import Draft
 from bot.gating.events import (
-    Asked,
     Assessed,
     BaselineFound,
     BaselineMissing,
@@ -23,6 +22,7 @@ from bot.gating.events import (
 )
 from bot.gating.model import Attempt, GateRun, MaxGate
 from bot.gating.states import RunState
+from bot.gating.written import Asked
 from bot.verdict.model import Judgement
 
 # DESIGN "The run": how long the bot waits for a human.

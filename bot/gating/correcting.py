@@ -13,9 +13,9 @@ from bot.conversation.commands import Answer
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import permissions_of
-from bot.gating.model import Correction
 from bot.gating.stages import closest
 from bot.gating.states import RunState
+from bot.gating.words import Correction
 
 
 def correct(draft: Draft, event: Authorised, command: Answer) -> None:

@@ -16,12 +16,12 @@ from msgspec.structs import replace
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
 from bot.gating.envelope import Comment, Envelope, Review, Said, User
-from bot.gating.events import (
+from bot.gating.events import Event
+from bot.gating.happenings import (
     BaseChanged,
     Button,
     Closed,
     Edited,
-    Event,
     HeadMoved,
     Mentioned,
     OwnCommentTouched,

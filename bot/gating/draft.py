@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from bot.conversation import replies
 from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
-from bot.gating.model import Attempt, Consent, EarlierRun, GateRun, HeardIn, MaxGate, Press, PullRequest, Run
+from bot.gating.marks import Press
+from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, MaxGate, PullRequest, Run
 from bot.gating.states import RunState
+from bot.gating.words import Consent
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
 _WRITES = frozenset({"react", "reply", "help", "ask", "publish", "check", "notify", "hide", "settle"})

@@ -7,100 +7,21 @@ current, so late and doubled outcomes do no harm.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 import msgspec
 
 from bot.assessment.model import Assessment
-from bot.conversation.commands import Command, Exclude, Include, Reanalyse, Said
-from bot.gating.model import Attempt, Baseline, Check, FailedCommand, GatePlan, HeardIn, Place
+from bot.conversation.commands import Command, Exclude, Include, Reanalyse
+from bot.gating.happenings import Happening
+from bot.gating.model import Attempt, Baseline, GatePlan, HeardIn
+from bot.gating.tested import FailedCommand
+from bot.gating.written import Written
 from bot.parity.model import Parity
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
 from bot.watching.cause import Cause
 from bot.watching.look import Look
 from bot.watching.queue import Queue
-
-Button = Literal["go", "skip", "continue", "retry"]
-
-
-class Mentioned(msgspec.Struct, frozen=True, tag=True):
-    """A person's new comment. `bare`: it holds only an answer, which counts while the bot waits for one.
-
-    `comment_id` numbers what `heard_in` names. `said_at` is GitHub's time of it; `about_sha` the commit that a review
-    is about; both are empty where not known.
-    """
-
-    place: Place
-    comment_id: int
-    actor: str
-    said: Said
-    bare: bool = False
-    heard_in: HeardIn = "comment"
-    said_at: datetime | None = None
-    about_sha: str = ""
-
-
-class Edited(msgspec.Struct, frozen=True, tag=True):
-    """A comment says something to the bot only since it was edited; edits never command."""
-
-    place: Place
-    comment_id: int
-    bare: bool = False
-    heard_in: HeardIn = "comment"
-
-
-class Unheard(msgspec.Struct, frozen=True, tag=True):
-    """A comment for the bot that it failed to handle, again and again, through a bug of its own."""
-
-    place: Place
-    comment_id: int
-    heard_in: HeardIn = "comment"
-
-
-class HeadMoved(msgspec.Struct, frozen=True, tag=True):
-    """The pull request got a new head (`synchronize`, or found by looking). `before`: the head it had, where known."""
-
-    place: Place
-    head_sha: str
-    before: str = ""
-
-
-class Closed(msgspec.Struct, frozen=True, tag=True):
-    place: Place
-    merged: bool
-
-
-class Reinstalled(msgspec.Struct, frozen=True, tag=True):
-    """The App was installed anew: the pull request is reached through another installation."""
-
-    place: Place
-
-
-class BaseChanged(msgspec.Struct, frozen=True, tag=True):
-    """The pull request is to be merged into another branch."""
-
-    place: Place
-    base_ref: str
-
-
-class OwnCommentTouched(msgspec.Struct, frozen=True, tag=True):
-    """Somebody deleted (`gone`) or edited a comment that a machine wrote, perhaps this one."""
-
-    place: Place
-    comment_id: int
-    gone: bool
-
-
-class CommentLost(msgspec.Struct, frozen=True, tag=True):
-    """The canonical comment was deleted (`gone`), or somebody changed what it says."""
-
-    place: Place
-    gone: bool
-
-
-class Reopened(msgspec.Struct, frozen=True, tag=True):
-    place: Place
 
 
 class Authorised(msgspec.Struct, frozen=True, tag=True):
@@ -155,55 +76,6 @@ class CannotAssess(msgspec.Struct, frozen=True, tag=True):
     run_id: str
     head_sha: str
     reason: str
-
-
-class Asked(msgspec.Struct, frozen=True, tag=True):
-    """The question stands as a comment of its own, since `at` by GitHub's clock."""
-
-    run_id: str
-    comment_id: int
-    at: datetime | None = None
-
-
-class Noticed(msgspec.Struct, frozen=True, tag=True):
-    """People were called by a comment; `node_id` is GitHub's global id of it."""
-
-    run_id: str
-    node_id: str
-
-
-class Published(msgspec.Struct, frozen=True, tag=True):
-    """The canonical comment holds what was rendered; `digest` is of that text."""
-
-    comment_id: int
-    digest: str
-
-
-class Checked(msgspec.Struct, frozen=True, tag=True):
-    """The check run shows what was rendered."""
-
-    check: Check
-
-
-class Pressed(msgspec.Struct, frozen=True, tag=True):
-    """A person pressed a button of a check run of ours, or GitHub's own Re-run (`retry`)."""
-
-    installation_id: int
-    full_name: str
-    run_id: str
-    head_sha: str
-    check_id: int
-    actor: str
-    button: Button
-
-
-class SuiteRerequested(msgspec.Struct, frozen=True, tag=True):
-    """A person pressed GitHub's Re-run all checks. Of which pull requests the delivery may not say (of forks it never
-    does), so `place` names none: its number is 0."""
-
-    place: Place
-    head_sha: str
-    actor: str
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True):
@@ -366,26 +238,12 @@ class Expired(msgspec.Struct, frozen=True, tag=True):
 
 
 Event = (
-    Mentioned
-    | Edited
-    | Unheard
-    | HeadMoved
-    | Closed
-    | Reinstalled
-    | BaseChanged
-    | OwnCommentTouched
-    | CommentLost
-    | Reopened
+    Happening
+    | Written
     | Authorised
     | Denied
     | Assessed
     | CannotAssess
-    | Asked
-    | Noticed
-    | Published
-    | Checked
-    | Pressed
-    | SuiteRerequested
     | Prepared
     | Refused
     | PreflightPassed

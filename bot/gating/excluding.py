@@ -13,9 +13,10 @@ from bot.gating import rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import permissions_of
-from bot.gating.model import Exclusion, GateRun, Run
+from bot.gating.model import GateRun, Run
 from bot.gating.stages import closest, leaves_nothing, nameable, resolve
 from bot.gating.states import RunState
+from bot.gating.words import Exclusion
 
 
 def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:

@@ -11,9 +11,12 @@ from typing import Literal
 import msgspec
 
 from bot.assessment.model import Assessment
+from bot.gating.marks import Check, Notice, Press
 from bot.gating.states import RunState
+from bot.gating.tested import FailedCommand
+from bot.gating.words import Consent, Correction, Exclusion, FormerVerdict
 from bot.parity.model import Parity
-from bot.verdict.model import Judgement, VerdictName
+from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
 from bot.watching.cause import Cause
 from bot.watching.look import Machine
@@ -124,51 +127,6 @@ class Attempt(msgspec.Struct, frozen=True):
     cause: Cause | None = None
 
 
-class Exclusion(msgspec.Struct, frozen=True):
-    """A stage (or "total") that a reviewer left out of the verdict, with the reason verbatim.
-
-    It counts from gate `since_gate` on (0: from the first), and where it was taken back, before gate `until_gate`.
-    """
-
-    stage: str
-    by: str
-    at: datetime
-    reason: str = ""
-    since_gate: int = 0
-    until_gate: int | None = None
-
-    def counts_at(self, gate: int) -> bool:
-        return self.since_gate <= gate and (self.until_gate is None or gate < self.until_gate)
-
-
-class Correction(msgspec.Struct, frozen=True):
-    """An answer of the assessment that `by` gave otherwise, with the reason verbatim.
-
-    `comment_id` is that of the comment (0 for one on the diff or a review), `said_at` GitHub's time of it: what was
-    said to the question before is no answer to it.
-    """
-
-    path: str
-    question: str
-    yes: bool
-    by: str
-    at: datetime
-    reason: str = ""
-    comment_id: int = 0
-    said_at: datetime | None = None
-
-
-class FormerVerdict(msgspec.Struct, frozen=True):
-    """A verdict that a gate had until somebody had its reports judged again: `by` did what `cause` says to `stage`."""
-
-    verdict: VerdictName
-    until: datetime
-    by: str
-    cause: Literal["exclude", "include", "reanalyse"]
-    stage: str = ""
-    reason: str = ""
-
-
 class GateRun(msgspec.Struct, frozen=True):
     """One gate of a run. `history` are the tier's earlier scheduled runs, oldest first: what the noise is told by.
 
@@ -195,34 +153,6 @@ class GateRun(msgspec.Struct, frozen=True):
     @property
     def can_be_judged_again(self) -> bool:
         return self.judgement is not None and self.baseline is not None
-
-
-class BaseChecks(msgspec.Struct, frozen=True):
-    """Continuous integration of the merge base: names of the red checks, and how many have ended."""
-
-    sha: str
-    red: tuple[str, ...] = ()
-    ended: int = 0
-
-
-class FailedCommand(msgspec.Struct, frozen=True):
-    """The preflight command that stopped a run: its words, exit code and the last lines it printed.
-
-    `exit_code` is None where it did not come to its own end. `base` is what others' checks say of the merge base.
-    """
-
-    command: str
-    exit_code: int | None
-    tail: str
-    base: BaseChecks | None = None
-
-
-class Consent(msgspec.Struct, frozen=True):
-    """An explicit max_gate in a first mention: `by` whom, for the head it was said about, and what they may decide."""
-
-    by: str
-    head_sha: str
-    granted: tuple[str, ...] = ()
 
 
 class Resumption(msgspec.Struct, frozen=True):
@@ -328,38 +258,6 @@ class EarlierRun(msgspec.Struct, frozen=True):
     state: RunState
     head_sha: str
     ended_at: datetime
-
-
-class Check(msgspec.Struct, frozen=True):
-    """The check run that was last written: of which run, its number among that run's, and what it says.
-
-    `completed`: it never runs again, so what runs next gets a run of its own. `is_open`: it waits or offers buttons,
-    and is settled when its run is no longer the current one.
-    """
-
-    id: int
-    run_id: str
-    head_sha: str
-    number: int = 1
-    digest: str = ""
-    completed: bool = False
-    is_open: bool = False
-
-
-class Notice(msgspec.Struct, frozen=True):
-    """A comment that called people for a run; it is folded away when another run begins."""
-
-    run_id: str
-    node_id: str
-
-
-class Press(msgspec.Struct, frozen=True):
-    """A button of the check run that somebody pressed. `number` is negative, where a comment's id is positive."""
-
-    number: int
-    actor: str
-    button: str
-    run_id: str
 
 
 class PullRequest(msgspec.Struct, frozen=True):

@@ -14,8 +14,9 @@ from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Inc
 from bot.gating import correcting, deciding, excluding, rejudging, repeating
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
-from bot.gating.model import Consent, MaxGate, Run
+from bot.gating.model import MaxGate, Run
 from bot.gating.states import RunState
+from bot.gating.words import Consent
 
 # How soon an answer is looked at again while its question is still being posted.
 QUESTION_ON_ITS_WAY = timedelta(seconds=2)

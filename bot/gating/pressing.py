@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from bot.conversation import replies
 from bot.conversation.commands import Command, Continue, Go, Retry, Skip
 from bot.gating.draft import Draft
-from bot.gating.events import Button, Pressed
-from bot.gating.model import Press
+from bot.gating.happenings import Button, Pressed
+from bot.gating.marks import Press
 from bot.gating.states import RunState
 
 _MOST_PRESSES = 20

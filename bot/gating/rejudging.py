@@ -16,8 +16,9 @@ from bot.conversation.commands import Exclude, Include, Reanalyse
 from bot.gating import climb
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised, Compared, Rejudged
-from bot.gating.model import FormerVerdict, GateRun, Run
+from bot.gating.model import GateRun, Run
 from bot.gating.states import RunState
+from bot.gating.words import FormerVerdict
 from bot.verdict.model import Judgement
 
 Order = Exclude | Include | Reanalyse

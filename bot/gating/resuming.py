@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from bot.assessment.model import Assessment
 from bot.gating.draft import Draft
 from bot.gating.events import Assessed
-from bot.gating.model import Exclusion, GateRun, Resumption, Run
+from bot.gating.model import GateRun, Resumption, Run
 from bot.gating.states import RunState
+from bot.gating.words import Exclusion
 
 # An end after which there is something to take up. A run that passed has nothing to repeat: it is asked about anew.
 _RESUMABLE = frozenset(

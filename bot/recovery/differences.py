@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from bot.comment.canonical import digest
 from bot.gating.deliveries import edited, hear
-from bot.gating.events import BaseChanged, Closed, CommentLost, Event, HeadMoved, Reopened
+from bot.gating.events import Event
+from bot.gating.happenings import BaseChanged, Closed, CommentLost, HeadMoved, Reopened
 from bot.gating.model import PullRequest
 from bot.github.model import Comment, PullInfo
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from bot.engine.port import Clock, StoreError
 from bot.engine.views import Overview
 from bot.faults import Fault
-from bot.gating.events import Event, Reinstalled
+from bot.gating.events import Event
+from bot.gating.happenings import Reinstalled
 from bot.gating.model import Place, PullRequest
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef

@@ -21,28 +21,23 @@ from bot.gating.events import (
     BaselineFound,
     BaselineMissing,
     CannotAssess,
-    Closed,
     Collected,
-    CommentLost,
     Compared,
     Denied,
     EffectFailed,
     Event,
     Expired,
     FerryStopped,
-    HeadMoved,
-    Mentioned,
     PreflightFailed,
     PreflightPassed,
     Prepared,
     Refused,
     Rejudged,
-    Reopened,
     SlotGranted,
     Submitted,
-    Unheard,
     Watched,
 )
+from bot.gating.happenings import Closed, CommentLost, HeadMoved, Mentioned, Reopened, Unheard
 from bot.gating.model import PullRequest, Run
 from bot.runs.reading import MACHINE
 

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from bot.gating.model import EarlierRun, Exclusion, FormerVerdict, GateRun, PullRequest
+from bot.gating.model import EarlierRun, GateRun, PullRequest
 from bot.gating.states import RunState
+from bot.gating.words import Exclusion, FormerVerdict
 from tests.comment.scenes import (
     JOB,
     MAIN,

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from bot.gating.model import BaseChecks, Exclusion, FailedCommand, GateRun, PullRequest, StageProgress
+from bot.gating.model import GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
+from bot.gating.tested import BaseChecks, FailedCommand
+from bot.gating.words import Exclusion
 from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
 from bot.watching.queue import Ahead, Queue

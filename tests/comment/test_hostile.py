@@ -15,8 +15,10 @@ from bot.comment.limits import MOST_BYTES, MOST_CHARACTERS
 from bot.comment.markdown import block, code, length, plain, table, text
 from bot.comment.question import question
 from bot.comment.sentences import mention, sentence
-from bot.gating.model import EarlierRun, Exclusion, FailedCommand, FormerVerdict, GateRun, PullRequest, StageProgress
+from bot.gating.model import EarlierRun, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
+from bot.gating.tested import FailedCommand
+from bot.gating.words import Exclusion, FormerVerdict
 from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
 from bot.watching.queue import Ahead, Queue

@@ -15,8 +15,9 @@ from bot.comment.limits import MOST_BYTES, MOST_CHARACTERS, Section, fits, join
 from bot.comment.markdown import bullets, length, table
 from bot.comment.numbers import about, duration
 from bot.comment.question import question
-from bot.gating.model import FailedCommand, PullRequest
+from bot.gating.model import PullRequest
 from bot.gating.states import RunState
+from bot.gating.tested import FailedCommand
 from tests.comment.page import own_lines, read
 from tests.comment.scenes import NOW, SHUFFLE, assessed, config, judged, plans, pull, report, slower, treatment
 from tests.comment.scenes_judged import JUDGED

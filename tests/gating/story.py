@@ -11,23 +11,23 @@ from bot.config.load import builtin_config
 from bot.conversation.commands import Assess, Command, Go
 from bot.engine.port import EffectRequest, Transition
 from bot.gating.events import (
-    Asked,
     Assessed,
     Authorised,
     BaselineFound,
     Collected,
     Compared,
     Event,
-    Mentioned,
     PreflightPassed,
     Prepared,
     SlotGranted,
     Submitted,
     Watched,
 )
+from bot.gating.happenings import Mentioned
 from bot.gating.machine import GateMachine
 from bot.gating.model import Attempt, Baseline, GatePlan, Place, PullRequest, Run
 from bot.gating.states import RunState
+from bot.gating.written import Asked
 from bot.verdict.model import Judgement, Row, VerdictName
 from bot.watching.cause import Cause
 

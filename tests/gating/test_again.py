@@ -8,19 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from bot.conversation.commands import Assess, Continue, Go, Retry, Stop
-from bot.gating.events import (
-    BaselineFound,
-    Closed,
-    Expired,
-    FerryStopped,
-    PreflightFailed,
-    PreflightPassed,
-    Prepared,
-    Watched,
-)
-from bot.gating.model import Attempt, FailedCommand
+from bot.gating.events import BaselineFound, Expired, FerryStopped, PreflightFailed, PreflightPassed, Prepared, Watched
+from bot.gating.happenings import Closed
+from bot.gating.model import Attempt
 from bot.gating.resubmission import on_another_cluster, with_earlier_attempts
 from bot.gating.states import RunState
+from bot.gating.tested import FailedCommand
 from bot.parity.model import Difference, Parity
 from bot.watching.cause import Cause
 from tests.gating.story import MAIN, NEWER, PLACE, Story, assessment, baseline, judgement

@@ -33,40 +33,35 @@ from bot.conversation.commands import (
 )
 from bot.engine.port import EffectRequest, SlotRequest
 from bot.gating.events import (
-    Asked,
     Assessed,
     Authorised,
     BaselineFound,
     BaselineMissing,
     CannotAssess,
-    Checked,
-    Closed,
     Collected,
-    CommentLost,
     Compared,
     Denied,
     EffectFailed,
     Event,
     FerryStopped,
-    HeadMoved,
-    Mentioned,
     PreflightFailed,
     PreflightGoesOn,
     PreflightPassed,
     Prepared,
-    Pressed,
-    Published,
     QueueSeen,
     Refused,
     Rejudged,
-    Reopened,
     Submitted,
     Unseen,
     Watched,
 )
+from bot.gating.happenings import Closed, CommentLost, HeadMoved, Mentioned, Pressed, Reopened
 from bot.gating.machine import GateMachine
-from bot.gating.model import Attempt, Check, FailedCommand, GateRun, Run
+from bot.gating.marks import Check
+from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.step import step
+from bot.gating.tested import FailedCommand
+from bot.gating.written import Asked, Checked, Published
 from bot.verdict.model import VerdictName
 from bot.watching.look import Look, Shards, Step, Threads
 from bot.watching.queue import Ahead, Queue

@@ -11,7 +11,8 @@ import pytest
 from bot.conversation.commands import Assess, Go
 from bot.engine.port import Delivery
 from bot.gating.deliveries import worth_keeping
-from bot.gating.events import Closed, Event, HeadMoved, Mentioned, Reopened
+from bot.gating.events import Event
+from bot.gating.happenings import Closed, HeadMoved, Mentioned, Reopened
 from bot.gating.machine import GateMachine
 from bot.gating.model import Place
 

@@ -18,7 +18,6 @@ from bot.engine.port import EffectRequest
 from bot.gating.events import (
     Authorised,
     BaselineFound,
-    Closed,
     Collected,
     Compared,
     EffectFailed,
@@ -29,6 +28,7 @@ from bot.gating.events import (
     Submitted,
     Watched,
 )
+from bot.gating.happenings import Closed
 from bot.gating.machine import GateMachine
 from bot.gating.model import Attempt
 from bot.gating.states import ENDS, RunState

@@ -9,16 +9,14 @@ from bot.gating.events import (
     Assessed,
     Authorised,
     BaselineMissing,
-    Closed,
     Denied,
     FerryStopped,
-    Mentioned,
     PreflightPassed,
     Prepared,
-    Reopened,
     Submitted,
     Watched,
 )
+from bot.gating.happenings import Closed, Mentioned, Reopened
 from bot.gating.model import Attempt
 from bot.gating.states import RunState
 from tests.gating.story import HEAD, NEWER, PLACE, Story, assessment, plan

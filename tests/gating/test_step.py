@@ -9,22 +9,22 @@ from bot.gating.events import (
     BaselineFound,
     CannotAssess,
     CheckDue,
-    Closed,
     Compared,
     EffectFailed,
     Expired,
-    HeadMoved,
     PreflightFailed,
     PreflightPassed,
     Prepared,
-    Published,
     Refused,
     SlotGranted,
     Submitted,
     Watched,
 )
-from bot.gating.model import Attempt, FailedCommand
+from bot.gating.happenings import Closed, HeadMoved
+from bot.gating.model import Attempt
 from bot.gating.states import ENDS, RunState
+from bot.gating.tested import FailedCommand
+from bot.gating.written import Published
 from tests.gating.story import HEAD, NEWER, PLACE, START, Story, baseline, judgement
 
 

@@ -1,0 +1,63 @@
+"""What people decided about a run, as it is kept: by whom, when, and the reason verbatim."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+
+from bot.verdict.model import VerdictName
+
+
+class Exclusion(msgspec.Struct, frozen=True):
+    """A stage (or "total") that a reviewer left out of the verdict, with the reason verbatim.
+
+    It counts from gate `since_gate` on (0: from the first), and where it was taken back, before gate `until_gate`.
+    """
+
+    stage: str
+    by: str
+    at: datetime
+    reason: str = ""
+    since_gate: int = 0
+    until_gate: int | None = None
+
+    def counts_at(self, gate: int) -> bool:
+        return self.since_gate <= gate and (self.until_gate is None or gate < self.until_gate)
+
+
+class Correction(msgspec.Struct, frozen=True):
+    """An answer of the assessment that `by` gave otherwise, with the reason verbatim.
+
+    `comment_id` is that of the comment (0 for one on the diff or a review), `said_at` GitHub's time of it: what was
+    said to the question before is no answer to it.
+    """
+
+    path: str
+    question: str
+    yes: bool
+    by: str
+    at: datetime
+    reason: str = ""
+    comment_id: int = 0
+    said_at: datetime | None = None
+
+
+class FormerVerdict(msgspec.Struct, frozen=True):
+    """A verdict that a gate had until somebody had its reports judged again: `by` did what `cause` says to `stage`."""
+
+    verdict: VerdictName
+    until: datetime
+    by: str
+    cause: Literal["exclude", "include", "reanalyse"]
+    stage: str = ""
+    reason: str = ""
+
+
+class Consent(msgspec.Struct, frozen=True):
+    """An explicit max_gate in a first mention: `by` whom, for the head it was said about, and what they may decide."""
+
+    by: str
+    head_sha: str
+    granted: tuple[str, ...] = ()
