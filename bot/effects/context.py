@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -127,6 +127,22 @@ async def unless_revoked(acting: Awaitable[T], context: Context) -> T | None:
         return act.result() if act.done() else None
     finally:
         revoked.cancel()
+        if not act.done():
+            act.cancel()
+            await asyncio.wait((act,))
+
+
+async def within(acting: Awaitable[T], time: timedelta, context: Context) -> T:
+    """What `acting` gives. Raises TimeoutError where it takes longer by the engine's clock, and then nothing of it
+    runs any more: for a performer that has something to tell of it before its own deadline ends it in silence."""
+    act, ended = asyncio.ensure_future(acting), asyncio.Event()
+    act.add_done_callback(lambda _: ended.set())
+    try:
+        await context.clock.wait(ended, context.clock.now() + time)
+        if not act.done():
+            raise TimeoutError(f"longer than {time}")
+        return act.result()
+    finally:
         if not act.done():
             act.cancel()
             await asyncio.wait((act,))

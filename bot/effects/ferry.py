@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from datetime import timedelta
 from pathlib import Path
 
 from bot.checkout.refusals import Refusal
-from bot.effects.context import Context, Rooms, config_of, current_gate, gate_config, place_of
+from bot.effects.context import Context, Rooms, config_of, current_gate, gate_config, place_of, within
 from bot.effects.prepare import PRISTINE, TRUSTED, tree_name
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
@@ -30,6 +31,8 @@ from bot.watching.look import Look
 _SUBMIT_ATTEMPTS = 30
 # Some seconds apart; then the gate's own interval goes on, and the comment can say that nobody answers.
 _LOOKS_IN_A_ROW = 4
+# Less than the effect's own deadline: a look that hangs is an answer that did not come, and must be told as one.
+LOOK_WITHIN = timedelta(seconds=150)
 _log = logging.getLogger(__name__)
 
 
@@ -93,13 +96,14 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
         return health.wants_threads(attempt.vitals, look, stall, context.clock.now())
 
     try:
-        found_now = await rooms.iris_of(run).look(attempt.job_id, steps, wants_threads)
+        looking = rooms.iris_of(run).look(attempt.job_id, steps, wants_threads)
+        found_now = await within(looking, LOOK_WITHIN, context)
         if isinstance(found_now, Absent):
             return Outcome(await _lost(rooms, place_of(pr), run, gate))
-    except Fault as fault:
+    except (Fault, TimeoutError) as error:
         if effect.attempt < _LOOKS_IN_A_ROW:
             raise
-        _log.warning("Iris cannot be asked about a ferry", extra={"job_id": attempt.job_id, "error": str(fault)})
+        _log.warning("Iris cannot be asked about a ferry", extra={"job_id": attempt.job_id, "error": str(error)})
         return Outcome(Unseen(run.id, gate.number, attempt.number))
     status = found_now.status
     seen = _seen(attempt, status)

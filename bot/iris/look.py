@@ -34,6 +34,8 @@ _MOST_POOLS = 4
 _MOST_COORDINATORS = 4
 # The effect that looks has minutes; what evidence is not there by then is done without.
 _EVIDENCE_WITHIN = timedelta(seconds=75)
+# A dump takes some seconds of a live process; of a dead machine it never comes, and a stalled ferry may sit on one.
+_THREADS_WITHIN = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +122,23 @@ def _any_ran(tasks: Mapping[str, Sequence[Task]]) -> bool:
 
 
 async def _threads(controller: Controller, found: Parts) -> Threads | None:
-    """The dump of the coordinator that came last; of several, a zombie's."""
+    """The dump of the coordinator that came last; of several, a zombie's. What does not come in time is missing."""
+    asked = list(found.coordinators)[-_MOST_COORDINATORS:]
     told: Threads | None = None
-    for job_id in list(found.coordinators)[-_MOST_COORDINATORS:]:
-        dump = await _softly(controller.thread_dump(f"{job_id}/0"), job_id)
-        parsed = threads.parse(dump, job_id) if dump else None
+    for parsed in await asyncio.gather(*(_dump_of(controller, job_id) for job_id in asked)):
         if parsed is not None and (told is None or not told.zombie):
             told = parsed
     return told
+
+
+async def _dump_of(controller: Controller, job_id: str) -> Threads | None:
+    try:
+        async with asyncio.timeout(_THREADS_WITHIN.total_seconds()):
+            dump = await _softly(controller.thread_dump(f"{job_id}/0"), job_id)
+    except TimeoutError:
+        _log.info("a thread dump came too late", extra={"job_id": job_id})
+        return None
+    return threads.parse(dump, job_id) if dump else None
 
 
 async def _softly(asking: Awaitable[T], what: str) -> T | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.effects.ferry import LOOK_WITHIN
 from bot.gating.states import RunState
 from bot.watching.vitals import Health
 from tests.conversations.iris_double import machine
@@ -194,6 +195,26 @@ async def test_a_controller_that_is_silent_for_an_hour_is_noted_and_nothing_more
         assert "has not answered" not in w.canonical()
         await w.ferry_ends()
         assert (await w.run()).state is RunState.passed
+        w.canonical()
+
+
+async def test_a_controller_that_never_ends_an_answer_is_as_silent_as_one_that_gives_none(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        w.iris.hangs = 4
+        for _ in range(4):
+            await w.app.engine.idle()
+            due = await w.app.engine.next_due()
+            assert due is not None
+            w.clock.move_to(due)
+            await w.iris.hanging.wait()
+            w.iris.hanging.clear()
+            w.clock.advance(LOOK_WITHIN)
+        await w.settle()
+        attempt = (await w.run()).attempt
+        assert attempt is not None
+        assert attempt.vitals.unseen_since is not None
         w.canonical()
 
 

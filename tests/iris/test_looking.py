@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,11 +22,13 @@ STEPS = ("download", "normalize")
 
 
 class Cluster:
-    """Answers from recordings, in the middle of the healthy ferry's first stage; `broken` methods fault."""
+    """Answers from recordings, in the middle of the healthy ferry's first stage; `broken` methods fault, `hanging`
+    ones never answer."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.broken: set[str] = set()
+        self.hanging: set[str] = set()
         self.jobs = [job for job in load("healthy", "jobs.json")["jobs"] if "normalize" not in job["jobId"]]
         self.jobs = [job for job in self.jobs if "tokenize" not in job["jobId"]]
         for job in self.jobs:
@@ -34,6 +38,8 @@ class Cluster:
 
     async def call(self, method: str, body: Json) -> Json:
         self.asked.append(method)
+        if method in self.hanging:
+            await asyncio.Event().wait()
         if method in self.broken:
             raise Fault("Iris could not answer", method, retryable=True)
         if method == "ListJobs":
@@ -96,6 +102,18 @@ async def test_missing_evidence_says_less(broken: str) -> None:
     assert [(one.done, one.total) for one in look.shards] == [(6, 24)]
     assert (look.machines == ()) is (broken != "ProfileTask")
     assert (look.threads is None) is (broken == "ProfileTask")
+
+
+@pytest.mark.parametrize("hanging", ["ListTasks", "ProfileTask"])
+async def test_evidence_that_never_comes_is_done_without(monkeypatch: pytest.MonkeyPatch, hanging: str) -> None:
+    cluster = Cluster()
+    cluster.hanging.add(hanging)
+    bound = "_EVIDENCE_WITHIN" if hanging == "ListTasks" else "_THREADS_WITHIN"
+    monkeypatch.setattr(f"bot.iris.look.{bound}", timedelta(0))
+    # The machine of a stalled ferry's coordinator may be dead: its dump never comes, and the stall must be told.
+    seen = (await looked(cluster, threads=True)).look
+    assert (seen.coordinators, seen.sees_logs) == (1, True)
+    assert (seen.threads is None) is (hanging == "ProfileTask")
 
 
 async def test_a_look_without_logs_knows_that_it_is_blind() -> None:
