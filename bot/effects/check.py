@@ -23,7 +23,11 @@ _log = logging.getLogger(__name__)
 async def check(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     pr = await context.read()
     shown, known = check_run(pr, context.clock.now()), pr.check
+    # What an attempt of before made may never have been told: GitHub knows.
+    in_doubt = effect.attempt > 1 or (known is not None and not known.digest)
     try:
+        if known is not None and in_doubt:
+            known = await _newest(rooms, pr, known)
         if known is not None and known.is_open and not _is_of(known, shown):
             done = superseded(shown, known.run_id, known.head_sha)
             await _write(rooms, pr, done, known.number, known.id)
@@ -32,6 +36,8 @@ async def check(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
             return Outcome()
         if shown is not None:
             known = await _show(rooms, pr, shown, known)
+        if known is not None and in_doubt:
+            await _end_strays(rooms, pr, known)
     except Fault as fault:
         if fault.retryable:
             raise
@@ -46,14 +52,35 @@ async def find_pulls(rooms: Rooms, effect: Effect, context: Context) -> Outcome[
     place, payload = place_of(await context.read()), effect.payload
     sha = str(payload["head_sha"])
     newest: dict[int, tuple[int, str]] = {}
-    for check_id, external_id in await rooms.github.checks.ours(repo_of(place), sha, NAME):
-        if (of := run_of_check(external_id)) is not None:
-            newest[of[1]] = max(newest.get(of[1], (0, "")), (check_id, of[0]))
+    for one in await rooms.github.checks.ours(repo_of(place), sha, NAME):
+        if (of := run_of_check(one.external_id)) is not None:
+            newest[of[1]] = max(newest.get(of[1], (0, "")), (one.id, of[0]))
     for number, (check_id, run_id) in newest.items():
         who = str(payload["actor"])
         pressed = Pressed(place.installation_id, place.full_name, run_id, sha, check_id, who, "retry")
         await rooms.tell(f"{place.repository_id}/{number}", pressed, effect.id)
     return Outcome()
+
+
+async def _newest(rooms: Rooms, pr: PullRequest, known: Check) -> Check:
+    """The last check run of that run: `known`, or one that was made though its answer got lost."""
+    ours = f"perf-gate:{known.run_id}:{known.head_sha}:"
+    for one in await rooms.github.checks.ours(repo_of(place_of(pr)), known.head_sha, NAME):
+        number = int(one.external_id.removeprefix(ours)) if one.external_id.startswith(ours) else 0
+        if number > known.number:
+            known = Check(one.id, known.run_id, known.head_sha, number, completed=one.completed, is_open=True)
+    return known
+
+
+async def _end_strays(rooms: Rooms, pr: PullRequest, kept: Check) -> None:
+    """Of this pull request only the one that is kept true may wait: whatever else was made of a lost answer is ended."""
+    place = place_of(pr)
+    for one in await rooms.github.checks.ours(repo_of(place), kept.head_sha, NAME):
+        of = run_of_check(one.external_id)
+        if one.completed or one.id == kept.id or of is None or of[1] != place.number:
+            continue
+        done = superseded(None, of[0], kept.head_sha)
+        await _write(rooms, pr, done, int(one.external_id.rpartition(":")[2]), one.id)
 
 
 async def _show(rooms: Rooms, pr: PullRequest, shown: Shown, known: Check | None) -> Check:
@@ -63,10 +90,10 @@ async def _show(rooms: Rooms, pr: PullRequest, shown: Shown, known: Check | None
         number = known.number + (known.completed and shown.status != "completed")
         if number == known.number and await _write(rooms, pr, shown, number, known.id):
             return _written(known.id, shown, number)
-    repo = repo_of(place_of(pr))
-    found = await rooms.github.checks.find(repo, shown.head_sha, NAME, _external_id(shown, number))
-    if found is not None and await _write(rooms, pr, shown, number, found):
-        return _written(found, shown, number)
+    repo, wanted = repo_of(place_of(pr)), _external_id(shown, number)
+    for one in await rooms.github.checks.ours(repo, shown.head_sha, NAME):
+        if one.external_id == wanted and await _write(rooms, pr, shown, number, one.id):
+            return _written(one.id, shown, number)
     made = await rooms.github.checks.create(repo, shown.head_sha, _as_sent(rooms, pr, shown, number))
     return _written(made, shown, number)
 

@@ -43,20 +43,24 @@ class CheckRun:
     buttons: tuple[Button, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A check run as GitHub lists it. `completed`: it never runs again."""
+
+    id: int
+    external_id: str
+    completed: bool
+
+
 class Checks:
     def __init__(self, client: Client, app: Callable[[], Awaitable[AppInfo]]) -> None:
         self._client = client
         self._app = app
 
-    async def find(self, repo: RepoRef, head_sha: str, name: str, external_id: str) -> int | None:
-        """The id of our check run of that name and external id on that commit, the oldest of several."""
-        found = [check_id for check_id, known in await self.ours(repo, head_sha, name) if known == external_id]
-        return min(found, default=None)
-
-    async def ours(self, repo: RepoRef, head_sha: str, name: str) -> list[tuple[int, str]]:
-        """Id and external id of each check run of ours of that name on that commit."""
+    async def ours(self, repo: RepoRef, head_sha: str, name: str) -> list[Standing]:
+        """Each check run of ours of that name on that commit, in the order they were made."""
         app = await self._app()
-        found: list[tuple[int, str]] = []
+        found: dict[int, Standing] = {}
         pages = self._client.pages(
             repo.installation_id,
             "/repos/{owner}/{repo}/commits/{ref}/check-runs{?check_name,filter,app_id,per_page}",
@@ -72,8 +76,8 @@ class Checks:
         async for page in pages:
             for body in page.read(CheckRunList).check_runs:
                 if body.app is not None and body.app.id == app.id:
-                    found.append((body.id, body.external_id or ""))
-        return found
+                    found[body.id] = Standing(body.id, body.external_id or "", body.status == "completed")
+        return [found[check_id] for check_id in sorted(found)]
 
     async def create(self, repo: RepoRef, head_sha: str, shown: CheckRun) -> int:
         """Make it on that commit, of a fork too; its id. A retryable Fault leaves open whether it was made."""

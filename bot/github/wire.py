@@ -157,6 +157,7 @@ class CheckRunBody(msgspec.Struct, frozen=True):
     id: int
     external_id: str | None = None
     app: AppReference | None = None
+    status: str = ""
 
 
 class CheckRunList(msgspec.Struct, frozen=True):

@@ -187,6 +187,32 @@ async def test_one_that_was_made_though_its_answer_got_lost_is_found_again(tmp_p
         w.canonical()
 
 
+async def test_one_whose_answer_got_lost_does_not_run_for_ever(tmp_path: Path) -> None:
+    async with world(tmp_path, change="BROKEN = 4096\n") as w:
+        await w.to_question()
+        w.sim.fault("drop_after", method="POST", path="*/check-runs", times=1)
+        # It halts before the bot comes to ask what became of the check run that showed it under way.
+        await w.says("rev", "go")
+        await w.live_through(timedelta(minutes=1))
+        assert conclusions(w) == [("completed", "action_required"), ("completed", "failure")]
+        w.canonical()
+
+
+async def test_one_that_was_made_twice_is_settled_once_both_are_seen(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        w.sim.fault("drop_after", method="POST", path="*/check-runs", times=1)
+        # GitHub's listing does not have the lost one yet when the bot looks for it.
+        w.sim.fault("stale", method="GET", path="*/check-runs", times=3)
+        await w.says("rev", "go")
+        await w.live_through(timedelta(minutes=1))
+        assert conclusions(w) == [("completed", "action_required"), ("completed", "cancelled"), ("in_progress", None)]
+        await w.ferry_ends()
+        assert conclusions(w)[-1] == ("completed", "success")
+        w.canonical()
+
+
 async def test_without_the_permission_the_comment_says_it_all(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.scheduled_run()
