@@ -38,7 +38,7 @@ def question(pr: PullRequest, costs: Mapping[int, TierCost] | None = None, now: 
     run = pr.run
     if run is None or run.assessment is None:
         raise ValueError("only an assessed run has a question")
-    marker = f"<!-- perf-gate:question {run.id} -->"
+    marker = marker_of(run.id)
     sections = [
         Section(_opening(run, run.assessment), stays=True),
         Section(_how_to_answer(run), stays=True),
@@ -51,6 +51,11 @@ def question(pr: PullRequest, costs: Mapping[int, TierCost] | None = None, now: 
         Section(marker, stays=True),
     ]
     return Question(join(sections), marker)
+
+
+def marker_of(run_id: str) -> str:
+    """The last line of a run's question."""
+    return f"<!-- perf-gate:question {run_id} -->"
 
 
 def _opening(run: Run, assessment: Assessment) -> str:

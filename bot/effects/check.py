@@ -73,7 +73,7 @@ async def _newest(rooms: Rooms, pr: PullRequest, known: Check) -> Check:
 
 
 async def _end_strays(rooms: Rooms, pr: PullRequest, kept: Check) -> None:
-    """Of this pull request only the one that is kept true may wait: whatever else was made of a lost answer is ended."""
+    """Of this pull request only `kept` may wait: whatever else was made of a lost answer is ended."""
     place = place_of(pr)
     for one in await rooms.github.checks.ours(repo_of(place), kept.head_sha, NAME):
         of = run_of_check(one.external_id)

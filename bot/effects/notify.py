@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from bot.comment.question import marker_of
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
@@ -20,14 +21,16 @@ SETTLED = "> **Settled.** "
 async def notify(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     """Call people once: a hidden marker names what for. Nobody is called for a run that another has replaced."""
     pr, payload = await context.read(), effect.payload
-    if pr.run is None or pr.run.id != payload["run_id"]:
-        return Outcome()
-    place = place_of(pr)
-    marker = f"<!-- perf-gate:notice {payload['run_id']} {payload['what']} -->"
+    place, run_id = place_of(pr), str(payload["run_id"])
+    marker = f"<!-- perf-gate:notice {run_id} {payload['what']} -->"
+    found, first = Marker(marker, opens=False), effect.attempt == 1
+    if pr.run is None or pr.run.id != run_id:
+        # An attempt of before may have posted it, and never have learned so: then it is to be folded away.
+        posted = None if first else await rooms.github.comments.find(repo_of(place), place.number, found)
+        return Outcome() if posted is None else Outcome(Noticed(run_id, posted.node_id))
     page = f"{rooms.settings.github_url}/{place.full_name}/pull/{place.number}#issuecomment-{pr.comment_id}"
     details = f" [Details]({page})" if pr.comment_id else ""
     body = f"{rooms.public(str(payload['text']))}{details}\n\n{marker}"
-    found, first = Marker(marker, opens=False), effect.attempt == 1
     comment = await rooms.github.comments.upsert(repo_of(place), place.number, found, body, None, first=first)
     return Outcome(Noticed(pr.run.id, comment.node_id))
 
@@ -44,7 +47,10 @@ async def settle(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
     """Write over the question what came of it, and fold it away. What it said stays beneath."""
     place, payload = place_of(await context.read()), effect.payload
     repo, comments = repo_of(place), rooms.github.comments
-    asked = await comments.get(repo, int(payload["question_id"]))
+    if question_id := int(payload["question_id"]):
+        asked = await comments.get(repo, question_id)
+    else:
+        asked = await comments.find(repo, place.number, Marker(marker_of(str(payload["run_id"])), opens=False))
     if asked is None or not asked.author_is_own_app:
         return Outcome()
     if not asked.body.startswith(SETTLED):

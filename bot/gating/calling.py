@@ -26,12 +26,12 @@ def after(draft: Draft, event: Event, before: Run | None) -> None:
         _noticed(draft, event)
     elif isinstance(event, Asked):
         if run.id != event.run_id or run.state is not RunState.awaiting_reviewer:
-            _settle(draft, event.comment_id, notices.no_answer_needed(""))
+            _settle(draft, event.run_id, event.comment_id, notices.no_answer_needed(""))
     elif before is not None and before.id != run.id:
         _fold_the_run_before(draft, before)
     elif before is not None and before.state is not run.state:
-        if before.state is RunState.awaiting_reviewer and before.question_id:
-            _settle(draft, before.question_id, _what_came_of_it(run))
+        if before.state is RunState.awaiting_reviewer:
+            _settle(draft, run.id, before.question_id, _what_came_of_it(run))
         # Who had reports judged again was answered; and a warning that nobody answers is no news.
         if not isinstance(event, Rejudged) and before.state is not RunState.awaiting_escalation:
             _state_entered(draft, run)
@@ -78,8 +78,8 @@ def _what_came_of_it(run: Run) -> str:
 
 
 def _fold_the_run_before(draft: Draft, before: Run) -> None:
-    if before.state is RunState.awaiting_reviewer and before.question_id:
-        _settle(draft, before.question_id, notices.no_answer_needed("it is asked anew"))
+    if before.state is RunState.awaiting_reviewer:
+        _settle(draft, before.id, before.question_id, notices.no_answer_needed("it is asked anew"))
     former = [notice.node_id for notice in draft.pr.notices]
     if former:
         draft.set(notices=())
@@ -94,5 +94,6 @@ def _noticed(draft: Draft, event: Noticed) -> None:
         draft.effect("hide", {"node_ids": [event.node_id]})
 
 
-def _settle(draft: Draft, question_id: int, text: str) -> None:
-    draft.effect("settle", {"question_id": question_id, "text": text})
+def _settle(draft: Draft, run_id: str, question_id: int, text: str) -> None:
+    """`question_id` 0: whether it was posted is not known, since no answer came so far."""
+    draft.effect("settle", {"run_id": run_id, "question_id": question_id, "text": text})

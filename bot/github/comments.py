@@ -54,6 +54,11 @@ class Comments:
         )
         return None if answer is None else _comment(answer.read(CommentBody), app)
 
+    async def find(self, repo: RepoRef, pull: int, marker: Marker) -> Comment | None:
+        """The oldest comment of ours with this marker."""
+        listed = await self.list(repo, pull)
+        return next((one for one in listed if one.author_is_own_app and marker.marks(one.body)), None)
+
     async def upsert(
         self, repo: RepoRef, pull: int, marker: Marker, body: str, known_id: int | None, *, first: bool = False
     ) -> Comment:

@@ -48,6 +48,35 @@ async def test_a_halt_calls_reviewer_and_author(tmp_path: Path) -> None:
         w.reply()
 
 
+async def test_a_notice_whose_answer_got_lost_is_folded_away_like_any_other(tmp_path: Path) -> None:
+    async with world(tmp_path, change="BROKEN = 4096\n") as w:
+        await w.to_question()
+        w.sim.fault("drop_after", method="POST", path="*/issues/*/comments", times=1)
+        await w.says("rev", "go")
+        # Another run begins before the bot comes to look what became of it.
+        await w.sim.push(w.repository, w.pull.number, {SHUFFLE: WORSE})
+        await w.settle()
+        await w.live_through(timedelta(minutes=1))
+        assert (w.notices(), len(w.notices(hidden=True))) == ([], 1)
+        w.canonical()
+        w.reply()
+
+
+async def test_a_question_whose_answer_got_lost_is_settled_like_any_other(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        held = w.sim.fault("hold", method="GET", path="/repos/marin-community/marin")
+        await w.sim.comment(w.repository, w.pull.number, "rev", "@perf-gate")
+        await w.sim.wait_for(lambda: held.hits > 0 and bool(w.comments()))
+        w.sim.fault("drop_after", method="POST", path="*/issues/*/comments", times=1)
+        w.sim.release_fault(held)
+        await w.settle()
+        await w.says("rev", "@perf-gate stop")
+        await w.live_through(timedelta(minutes=1))
+        assert question(w).startswith("hidden: resolved\n\n> **Settled.**")
+        w.canonical()
+        w.new_comments()
+
+
 async def test_stuck_calls_the_reviewer(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.to_question()
