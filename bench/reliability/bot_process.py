@@ -27,7 +27,8 @@ import bot.serving
 from bench.reliability.hooks import put_points
 from bench.reliability.points import Points
 from bot.app import App, open_app
-from bot.config.settings import Settings, load_settings
+from bot.config.environment import load_settings
+from bot.config.settings import Settings
 from bot.engine.port import Engine
 from bot.recovery.rounds import Rounds
 from bot.server.listening import Listening

@@ -16,7 +16,8 @@ import click
 
 from bot.cli import checks
 from bot.cli.checks.model import Ask, Check, Found, Surroundings, unknown, wrong
-from bot.config.settings import MissingSettings, Settings, load_settings
+from bot.config.environment import MissingSettings, load_settings
+from bot.config.settings import Settings
 from bot.engine.clock import SystemClock
 from bot.engine.port import Clock
 from bot.faults import Fault

@@ -15,7 +15,8 @@ from typing import Any
 import click
 
 from bot.cli.state import refuse
-from bot.config.settings import PREFIX, MissingSettings, secret_value
+from bot.config.environment import MissingSettings, secret_value
+from bot.config.settings import PREFIX
 
 _SECONDS = 30.0
 # What tells one event from another where the file does not name it; the more telling first.

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from bot.config.settings import MissingSettings, load_settings, unknown_variables
+from bot.config.environment import MissingSettings, load_settings, unknown_variables
 from bot.engine.port import CannotStart
 from bot.faults import Fault
 from bot.heap import uncollected

@@ -9,7 +9,8 @@ from typing import NoReturn
 
 import click
 
-from bot.config.settings import MissingSettings, StateSettings, load_state_settings, runs_dir
+from bot.config.environment import MissingSettings, load_state_settings
+from bot.config.settings import StateSettings, runs_dir
 from bot.engine.port import CannotStart, StoreError
 from bot.engine.transaction import Tx
 from bot.redaction import redact

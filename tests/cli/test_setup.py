@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from bot.cli import main
 from bot.cli.setup.page import Wish, served
-from bot.config.settings import load_settings
+from bot.config.environment import load_settings
 from bot.github import manifest
 from simulator import Simulator
 from simulator.state import DEFAULT_EVENTS
@@ -174,7 +174,7 @@ async def test_what_was_registered_by_hand_is_checked_before_it_is_kept(
 
 
 def test_a_secret_may_be_a_file_but_not_two_things_at_once(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
-    from bot.config.settings import MissingSettings, secret_value
+    from bot.config.environment import MissingSettings, secret_value
 
     (tmp_path / "secret").write_text("from a file\n")
     environment.setenv("PERF_GATE_WEBHOOK_SECRET_FILE", str(tmp_path / "secret"))

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from bot.cli import main
 from bot.config.addresses import run_page
-from bot.config.settings import MissingSettings, load_settings, unknown_variables
+from bot.config.environment import MissingSettings, load_settings, unknown_variables
 from tests.conversations.world import key_pair
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----"
@@ -41,6 +41,7 @@ def test_a_complete_environment_is_read(environment: pytest.MonkeyPatch) -> None
     settings = load_settings()
     assert settings.repositories == {"marin-community/marin", "other/repo"}
     assert settings.state_dir.is_absolute()
+    assert settings.iris_command.is_absolute(), "also where the default holds: commands run in other folders"
     assert "\nabc\n" in settings.private_key.get_secret_value()
     assert settings.pass_env == ("HF_TOKEN",)
     assert "abc" not in repr(settings)
