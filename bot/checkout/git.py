@@ -28,7 +28,9 @@ OPTIONS = (
     *("-c", "safe.directory=*"),
     # Objects of a head that was pushed away must stay readable while its run goes on.
     *("-c", "gc.pruneExpire=never"),
-    *("-c", "gc.autoDetach=false"),
+    # Nothing is packed anew within a fetch, whose bound on files it would meet: `upkeep.put_together` does it.
+    *("-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false"),
     "--no-pager",
     "--literal-pathspecs",
 )
@@ -99,11 +101,14 @@ async def call(
     extra: Mapping[str, str] | None = None,
     seconds: float = 60,
     largest_file: int | None = None,
+    writes: bool = False,
 ) -> Finished:
     """Run git to its end, whatever its exit code. Raises Fault: no git, over `seconds`, or too much output. The kernel
-    ends it (SIGXFSZ) at a file of more than `largest_file` bytes."""
+    ends it (SIGXFSZ) at a file of more than `largest_file` bytes, and where it `writes` together with this process: the
+    next process takes every lock that it finds for a dead one's."""
     what = _named(arguments)
-    bounded = ["prlimit", f"--fsize={largest_file}", "--"] if largest_file is not None else []
+    bounded = ["setpriv", "--pdeathsig", "KILL", "--"] if writes else []
+    bounded += ["prlimit", f"--fsize={largest_file}", "--"] if largest_file is not None else []
     with journal.child(_told(arguments)) as ran:
         process = await _start([*bounded, *command(git_dir, *arguments)], environment(extra), reads=bool(stdin))
         try:
@@ -128,9 +133,10 @@ async def succeed(
     stdin: bytes = b"",
     extra: Mapping[str, str] | None = None,
     seconds: float = 60,
+    writes: bool = False,
 ) -> bytes:
     """Run git, expecting exit 0. Raises Fault otherwise."""
-    finished = await call(git_dir, *arguments, stdin=stdin, extra=extra, seconds=seconds)
+    finished = await call(git_dir, *arguments, stdin=stdin, extra=extra, seconds=seconds, writes=writes)
     if finished.code != 0:
         raise failure(finished, arguments)
     return finished.output

@@ -14,7 +14,8 @@ import msgspec
 
 from bot.checkout.git import Finished, call, failure, succeed
 from bot.checkout.repository import Repository, checked
-from bot.checkout.room import MIRROR_BYTES, clear, cut_off, shrink, taken
+from bot.checkout.room import MIRROR_BYTES, cut_off, shrink, taken
+from bot.checkout.upkeep import put_together, tidy
 from bot.faults import Fault
 
 Token = Callable[[], Awaitable[str]]
@@ -54,6 +55,10 @@ class Mirror(Repository):
         self._turn = asyncio.Lock()
         self._made = False
 
+    def moved_to(self, git_url: str) -> None:
+        """The repository was renamed: it is fetched from there now, in the same turns into the same folder."""
+        self._url = git_url
+
     async def sync(self, pull: int | None, default_branch: str, token: Token | None) -> Heads:
         """Fetch the default branch and, where asked, a pull request's head.
 
@@ -71,20 +76,23 @@ class Mirror(Repository):
             raise Fault("the repository's branches could not be read", f"no commit after fetching {specs}")
         return Heads(base, head)
 
-    async def ensure(self, sha: str, token: Token | None) -> bool:
-        """Have this one commit, fetched by its SHA where no ref leads to it any more; False when it is gone."""
+    async def ensure(self, sha: str, token: Token | None, *, make_way: bool = True) -> bool:
+        """Have this one commit, fetched by its SHA where no ref leads to it any more; False when it is gone.
+
+        Without `make_way` also where only heads of earlier runs leave no room for it: letting go of them takes long,
+        and a run under way may need one."""
         async with self._turn:
             if await self.has(sha):
                 return True
             try:
-                await self._fetch([f"+{checked(sha)}:refs/perf-gate/pin/{sha}"], token)
+                await self._fetch([f"+{checked(sha)}:refs/perf-gate/pin/{sha}"], token, make_way=make_way)
             except Fault as fault:
                 if fault.retryable:
                     raise
                 return False
             return await self.has(sha)
 
-    async def _fetch(self, specs: list[str], token: Token | None) -> None:
+    async def _fetch(self, specs: list[str], token: Token | None, *, make_way: bool = True) -> None:
         await self._create()
         extra = self._credentials(await token()) if token else {}
         arguments = (
@@ -94,26 +102,41 @@ class Mirror(Repository):
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--force"),
             *("--end-of-options", self._url, *specs),
         )
-        room = self._most_bytes - await taken(self.git_dir)
-        finished = await self._bounded(arguments, extra, room)
-        if finished is None and (more := await self._make_way()) > room:
-            finished = await self._bounded(arguments, extra, more)
+        finished = await self._within_bounds(arguments, extra, make_way=make_way)
         if finished is None:
             limit = f"{self._most_bytes / 2**20:.0f} MB"
             public = f"the repository's mirror would take more than {limit} of the bot's disk"
             raise Fault(f"{public}; its operator can set PERF_GATE_MIRROR_MB", f"fetching {specs}")
         if finished.code != 0:
             raise _refused(finished, specs)
+        await put_together(self.git_dir)
+
+    async def _within_bounds(
+        self, arguments: tuple[str, ...], extra: dict[str, str], *, make_way: bool
+    ) -> Finished | None:
+        """How the fetch ended; None where the mirror has no room for it. Whatever cut it off, nothing of it stays."""
+        try:
+            # Of the git before, which may have been killed in any state.
+            await tidy(self.git_dir)
+            room = self._most_bytes - await taken(self.git_dir)
+            finished = await self._bounded(arguments, extra, room)
+            if finished is None and make_way and (more := await self._make_way()) > room:
+                finished = await self._bounded(arguments, extra, more)
+        finally:
+            await tidy(self.git_dir)
+        return finished
 
     async def _bounded(self, arguments: tuple[str, ...], extra: dict[str, str], room: int) -> Finished | None:
         """How the fetch ended; None where it was cut off, because it brought more than `room` bytes."""
         if room <= 0:
             return None
-        finished = await call(self.git_dir, *arguments, extra=extra, seconds=FETCH_TIMEOUT, largest_file=room)
+        finished = await call(
+            self.git_dir, *arguments, extra=extra, seconds=FETCH_TIMEOUT, largest_file=room, writes=True
+        )
         # git says of its helper's end only that it was invalid.
         full = finished.code != 0 and await cut_off(self.git_dir, room)
         if finished.code != 0:
-            await clear(self.git_dir)
+            await tidy(self.git_dir)
         return None if full else finished
 
     async def _make_way(self) -> int:
@@ -132,7 +155,7 @@ class Mirror(Repository):
         }
 
     async def _create(self) -> None:
-        """Make what is missing and, once a process, clear what a crash left; a second time it changes nothing."""
+        """Make what is missing, once a process; a second time it changes nothing."""
         if self._made:
             return
         self.git_dir.mkdir(parents=True, exist_ok=True)
@@ -141,13 +164,10 @@ class Mirror(Repository):
             partial.write_text(ASKPASS, "ascii")
             partial.chmod(0o700)
             partial.rename(self._askpass)
-        # The state folder's lock says that no other process is at work here, so every lock file is a dead one's, and
-        # git would refuse to fetch until somebody removes it by hand.
-        for lock in self.git_dir.rglob("*.lock"):
-            lock.unlink()
-        await clear(self.git_dir)
+        # `init` itself takes locks.
+        await tidy(self.git_dir)
         # Always: an interrupted first one leaves a folder that only looks like a repository, and git completes it.
-        await succeed(self.git_dir, "init", "--quiet", "--bare", "--template=", str(self.git_dir))
+        await succeed(self.git_dir, "init", "--quiet", "--bare", "--template=", str(self.git_dir), writes=True)
         self._made = True
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.checkout.git import succeed
+from bot.checkout.upkeep import clear, half_made
 
 MIRROR_BYTES = 8 * 2**30
 SHRINK_TIMEOUT = 1800.0  # seconds; a whole repository is packed anew
@@ -26,28 +27,14 @@ async def shrink(git_dir: Path) -> None:
     """Let go of every head that was fetched for a run, and of all that only those led to. Raises Fault."""
     listed = await succeed(git_dir, "for-each-ref", "--format=delete %(refname)", *_KEPT_FOR_RUNS)
     if listed:
-        await succeed(git_dir, "update-ref", "--stdin", stdin=listed)
-    await succeed(git_dir, "gc", "--quiet", f"--prune={_SPARED}", seconds=SHRINK_TIMEOUT)
+        await succeed(git_dir, "update-ref", "--stdin", stdin=listed, writes=True)
+    await succeed(git_dir, "gc", "--quiet", f"--prune={_SPARED}", seconds=SHRINK_TIMEOUT, writes=True)
     await clear(git_dir)
 
 
 async def cut_off(git_dir: Path, at: int) -> bool:
     """Whether a fetch left a pack that was ended at that size."""
-    return await asyncio.to_thread(lambda: any(file.stat().st_size >= at for file in _half_fetched(git_dir)))
-
-
-async def clear(git_dir: Path) -> None:
-    """Remove the packs that a fetch did not finish. No fetch may run meanwhile."""
-    await asyncio.to_thread(_remove, git_dir)
-
-
-def _remove(git_dir: Path) -> None:
-    for file in _half_fetched(git_dir):
-        file.unlink()
-
-
-def _half_fetched(git_dir: Path) -> list[Path]:
-    return [file for file in (git_dir / "objects").rglob("tmp_*") if file.is_file()]
+    return await asyncio.to_thread(lambda: any(file.stat().st_size >= at for file in half_made(git_dir)))
 
 
 def _taken(folder: Path) -> int:

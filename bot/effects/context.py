@@ -56,7 +56,7 @@ class Rooms:
     removing: asyncio.Lock = field(default_factory=asyncio.Lock)
     permissions: dict[int, tuple[Permissions, datetime]] = field(default_factory=dict)
     configurations: dict[tuple[int, str], RepositoryConfig] = field(default_factory=dict)
-    _mirrors: dict[tuple[int, str], Mirror] = field(default_factory=dict)
+    _mirrors: dict[int, Mirror] = field(default_factory=dict)
 
     def iris_of(self, run: Run) -> Iris:
         """The cluster that this run's ferries are on."""
@@ -77,13 +77,15 @@ class Rooms:
         return RunDirs(self.settings.runs_dir, self.public)
 
     def mirror(self, place: Place) -> Mirror:
-        """The repository's one mirror; its folder goes by id, so that it survives a rename."""
-        key = (place.repository_id, place.full_name)
-        if key not in self._mirrors:
+        """The repository's one mirror. It and its folder go by id: fetches of one folder take turns, and it survives a
+        rename."""
+        url = f"{self.settings.github_url}/{place.full_name}.git"
+        found = self._mirrors.get(place.repository_id)
+        if found is None:
             root = self.settings.state_dir / "mirrors" / str(place.repository_id)
-            most = self.settings.mirror_mb * 2**20
-            self._mirrors[key] = Mirror(root, f"{self.settings.github_url}/{place.full_name}.git", most)
-        return self._mirrors[key]
+            found = self._mirrors[place.repository_id] = Mirror(root, url, self.settings.mirror_mb * 2**20)
+        found.moved_to(url)
+        return found
 
     def public(self, text: str) -> str:
         """What may be said where everybody reads: without credentials, those without a shape of their own included."""

@@ -113,6 +113,6 @@ async def _fetch(rooms: Rooms, place: Place, sha: str) -> None:
     """Have the baseline's commit, which may have come to the default branch after the run was prepared."""
     try:
         async with asyncio.timeout(_FETCH_SECONDS):
-            await rooms.mirror(place).ensure(sha, rooms.git_token(place))
+            await rooms.mirror(place).ensure(sha, rooms.git_token(place), make_way=False)
     except (Fault, TimeoutError) as error:
         _log.warning("the baseline's commit could not be fetched", extra={"sha": sha, "error": str(error)})

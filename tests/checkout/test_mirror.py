@@ -177,3 +177,15 @@ async def test_a_git_that_is_given_up_takes_all_it_started_with_it(origin: Origi
     finally:
         asyncio.get_running_loop().remove_reader(reader)
         os.close(reader)
+
+
+async def test_a_renamed_repository_is_fetched_by_its_new_name_into_the_same_folder(
+    origin: Origin, mirror: Mirror
+) -> None:
+    first = origin.commit("refs/heads/main", {"a.py": b"1"})
+    await mirror.sync(None, "main", token)
+    mirror.moved_to(mirror._url.replace("/marin/marin.git", "/marin/zephyr.git"))
+    second = origin.commit("refs/heads/main", {"a.py": b"2"}, first)
+    assert (await mirror.sync(None, "main", token)).default_branch == second
+    assert origin.asked[-1].startswith("/marin/zephyr.git/")
+    assert await mirror.has(first)
