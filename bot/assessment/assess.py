@@ -22,7 +22,8 @@ from bot.assessment.summary import of_definitions, of_evidence
 from bot.assessment.triviality.index import Index
 from bot.assessment.triviality.proof import prove
 from bot.assessment.vocabulary import Vocabulary
-from bot.config.schema import Modules, Scope
+from bot.config.modules import Modules
+from bot.config.schema import Scope
 
 MOST_EVIDENCE, MOST_EXPORTS = 12, 4
 

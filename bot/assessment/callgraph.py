@@ -14,7 +14,7 @@ from functools import cached_property
 from bot.assessment.definitions import Defined, callee
 from bot.assessment.reached import Loop
 from bot.assessment.vocabulary import Vocabulary, rank
-from bot.config.schema import Frequency
+from bot.config.modules import Frequency
 
 # One step up for a loop whose words say nothing.
 _INSIDE: dict[Frequency, Frequency] = {"stage": "shard", "shard": "chunk", "chunk": "record"}

@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 from bot.assessment.evidence.model import Evidence
-from bot.config.schema import Dependency, Modules
+from bot.config.modules import Dependency, Modules
 
 _NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 # Tables that only tools, readers of the index and developers look at.

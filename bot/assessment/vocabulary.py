@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from typing import get_args
 
-from bot.config.schema import CallRule, Frequency, ModuleRole, Modules, NameRule
+from bot.config.modules import CallRule, Frequency, ModuleRole, Modules, NameRule
 
 FREQUENCIES: tuple[Frequency, ...] = get_args(Frequency)
 SAID: dict[Frequency, str] = {

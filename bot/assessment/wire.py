@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from bot.assessment.assess import assess
 from bot.assessment.model import Assessment, FileChange
 from bot.assessment.package import PackageView
-from bot.config.schema import Modules, Scope
+from bot.config.modules import Modules
+from bot.config.schema import Scope
 
 
 class BadRequest(ValueError):

@@ -11,7 +11,7 @@ import msgspec
 from bot.cli.state import looking, refuse
 from bot.cli.trace.past import Past, event_of
 from bot.cli.trace.wording import COMMANDS, asked_for
-from bot.config.schema import parse_duration
+from bot.config.strict import parse_duration
 from bot.engine.clock import SystemClock
 from bot.engine.port import Clock
 from bot.engine.tables import history

@@ -6,12 +6,14 @@ policy, names of passed variables) is an operator's setting, in `settings`, and 
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, model_validator
+from pydantic import BeforeValidator, Field, model_validator
+
+from bot.config.modules import Modules
+from bot.config.strict import Duration, Name, Percent, Strict, format_duration
 
 GateNumber = Literal[1, 2, 3]
 
@@ -23,35 +25,7 @@ def _table_name(value: Any) -> Any:
 
 GateKey = Annotated[GateNumber, BeforeValidator(_table_name)]
 
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
-
-
-def parse_duration(value: Any) -> timedelta:
-    """Read "90s", "10m", "2.5h" or "7d"; a timedelta passes through. Raises ValueError naming the accepted forms."""
-    if isinstance(value, timedelta):
-        return value
-    if isinstance(value, str) and (match := _DURATION.fullmatch(value.strip())):
-        return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
-    raise ValueError('a duration is a number and a unit: "90s", "10m", "2.5h" or "7d"')
-
-
-def format_duration(value: timedelta) -> str:
-    """The inverse of `parse_duration`, in seconds."""
-    return f"{value.total_seconds():g}s"
-
-
-Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, return_type=str)]
-Percent = Annotated[Decimal, Field(ge=0, le=100_000)]
-# A name that goes into a URL path or a command line of ours: nothing that could be read as an option or a path upwards.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=100)]
 Role = Literal["triage", "write", "maintain", "admin"]
-
-
-class Strict(BaseModel):
-    """Unknown keys are errors, values are frozen."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class IrisFlags(Strict):
@@ -79,7 +53,7 @@ class Gate(Strict):
     artifact: Name
     ferry_module: str = Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
     flags: IrisFlags = IrisFlags()
-    environment: dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")], str] = {}
+    environment: dict[Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")], str] = Field(default={})
     # Steps that always run unless their output exists: absent from a successful run, they count as cached. Download is
     # not among them, because the nemotron ferry verifies a staged dump instead of downloading one.
     expected_steps: tuple[Name, ...] = ("normalize", "minhash", "fuzzy_dups", "consolidate", "tokenize")
@@ -167,82 +141,6 @@ class Scope(Strict):
     )
     flag: tuple[str, ...] = ("lib/fray/**",)
     doubt: tuple[str, ...] = ("lib/zephyr/**", "uv.lock")
-
-
-Question = Literal["shuffle", "memory", "cpu", "design"]
-Frequency = Literal["import", "planning", "stage", "poll", "shard", "chunk", "record"]
-
-
-class ModuleRole(Strict):
-    """What some modules are for: `files` are globs below the package root, the first role that matches holds.
-
-    `questions` is what a change of their hot code touches, `frequency` how often a function runs that nothing calls,
-    `api` that its public names are what users write against.
-    """
-
-    files: tuple[str, ...] = Field(min_length=1)
-    what: str
-    questions: tuple[Question, ...] = ()
-    frequency: Frequency = "planning"
-    api: bool = False
-
-
-class NameRule(Strict):
-    """What a constant, a parameter or an attribute stands for, told by the words of its name.
-
-    A word of several parts, such as "batch size", asks for all of them. The first rule that matches holds; one of
-    `texts` is asked only about values that are texts.
-    """
-
-    words: tuple[str, ...] = Field(min_length=1)
-    questions: tuple[Question, ...] = ()
-    why: str
-    texts: bool = False
-
-
-class CallRule(Strict):
-    """What a call costs, told by the last part of what is called; it counts from the frequency `least` upwards."""
-
-    calls: tuple[str, ...] = Field(min_length=1)
-    questions: tuple[Question, ...] = ()
-    why: str
-    least: Frequency = "import"
-
-
-class Dependency(Strict):
-    """Distributions whose version changes what the package's own code costs."""
-
-    names: tuple[str, ...] = Field(min_length=1)
-    questions: tuple[Question, ...]
-    why: str
-
-
-class Modules(Strict):
-    """What the modules of the gated package are; the assessment reads priors from here, never from code."""
-
-    package_root: str = "lib/zephyr/src/zephyr"
-    high_prior: tuple[str, ...] = (
-        "execution.py",
-        "external_sort.py",
-        "plan.py",
-        "shard_keys.py",
-        "shuffle.py",
-        "spill.py",
-    )
-    roles: tuple[ModuleRole, ...] = ()
-    # Frequency -> glob patterns of qualified names ("ScatterWriter.write"); what matches nothing follows its callers.
-    runs: dict[Frequency, tuple[str, ...]] = {}
-    # Frequency -> words in the text of what a loop goes over; "import" marks short loops that multiply nothing.
-    loops: dict[Frequency, tuple[str, ...]] = {}
-    names: tuple[NameRule, ...] = ()
-    calls: tuple[CallRule, ...] = ()
-    # Calls so cheap that even one more per record is not measurable.
-    cheap_calls: tuple[str, ...] = ()
-    # Classes whose public methods are called from other processes.
-    actors: tuple[str, ...] = ()
-    # Definitions whose conditions are rules that users rely on: fusion, stage semantics, retries.
-    rules: tuple[str, ...] = ()
-    dependencies: tuple[Dependency, ...] = ()
 
 
 class Permissions(Strict):

@@ -19,7 +19,7 @@ from bot.assessment.evidence.order import reordered
 from bot.assessment.evidence.pointed import Edit, edits_in_place
 from bot.assessment.evidence.uses import messages
 from bot.assessment.vocabulary import Vocabulary, rank
-from bot.config.schema import Frequency, Question
+from bot.config.modules import Frequency, Question
 
 
 def analyse(changed: Changed, base: Side, head: Side, vocabulary: Vocabulary) -> dict[str, list[Evidence]]:

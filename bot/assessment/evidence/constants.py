@@ -11,7 +11,7 @@ from bot.assessment.evidence.model import Evidence, interface_evidence
 from bot.assessment.evidence.uses import use_of
 from bot.assessment.trees import walk
 from bot.assessment.vocabulary import Vocabulary, rank
-from bot.config.schema import NameRule
+from bot.config.modules import NameRule
 
 CONSTANT_WEIGHT = 30
 _LONG = 40

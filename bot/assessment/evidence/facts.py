@@ -28,7 +28,7 @@ from bot.assessment.evidence.expressions import (
 )
 from bot.assessment.trees import walk
 from bot.assessment.vocabulary import Vocabulary
-from bot.config.schema import Frequency
+from bot.config.modules import Frequency
 
 Kind = Literal["call", "argument", "condition", "compute", "raise", "except", "hold", "sort", "lock", "yield", "state"]
 _BLOCKING_ARGUMENTS = ("key", "reverse")

@@ -11,7 +11,7 @@ from bot.assessment.evidence.constants import CONSTANT_WEIGHT, altered_constant,
 from bot.assessment.evidence.model import Evidence, interface_evidence
 from bot.assessment.evidence.uses import always_passed, called_in_package, used_inside
 from bot.assessment.vocabulary import Vocabulary
-from bot.config.schema import Question
+from bot.config.modules import Question
 
 _API = "public API that pipelines are written against"
 _PROTOCOL = "called from other processes: the actor protocol"

@@ -8,7 +8,7 @@ from bot.assessment.evidence.differences import Difference
 from bot.assessment.evidence.facts import Fact
 from bot.assessment.evidence.model import Evidence
 from bot.assessment.vocabulary import Vocabulary, rank
-from bot.config.schema import CallRule, NameRule, Question
+from bot.config.modules import CallRule, NameRule, Question
 
 # Kind → what the head does with the fact.
 _DOES = {

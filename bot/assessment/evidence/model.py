@@ -8,7 +8,7 @@ import msgspec
 
 from bot.assessment.definitions import Defined
 from bot.assessment.vocabulary import SAID, rank
-from bot.config.schema import Frequency, Question
+from bot.config.modules import Frequency, Question
 
 
 class Evidence(msgspec.Struct, frozen=True):

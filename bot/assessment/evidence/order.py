@@ -11,7 +11,7 @@ from bot.assessment.definitions import Defined, callee
 from bot.assessment.evidence.facts import LOGGERS
 from bot.assessment.evidence.model import Evidence
 from bot.assessment.vocabulary import Vocabulary, rank
-from bot.config.schema import Question
+from bot.config.modules import Question
 
 _PROTOCOL = "the order of calls between coordinator and workers, and what waits for what"
 _RULE = "a rule of stages, plans or retries goes by that order"

@@ -13,7 +13,7 @@ from bot.assessment.definitions import Defined, callee
 from bot.assessment.evidence.facts import LOGGERS
 from bot.assessment.trees import children, walk
 from bot.assessment.vocabulary import Vocabulary
-from bot.config.schema import NameRule
+from bot.config.modules import NameRule
 
 # What a value is passed on through, without becoming anything else.
 _THROUGH = (ast.BinOp, ast.UnaryOp, ast.IfExp, ast.BoolOp, ast.Starred, ast.Tuple, ast.List, ast.Dict, ast.Subscript)
