@@ -6,6 +6,7 @@ Source: Prometheus, "Metric and label naming" and "Exposition formats".
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ _DELIVERIES = ("accepted", "seen before", "not stored")
 _GATES = ("1", "2", "3")
 _MOST_INSTALLATIONS = 50
 _LIVE = tuple(state for state in RunState if not state.ended)
+_log = logging.getLogger(__name__)
 
 Read = Callable[[Callable[[Tx, Mapping[str, PullRequest]], "Snapshot"]], Awaitable["Snapshot"]]
 
@@ -71,13 +73,15 @@ def metrics(
         # Slow to import, and wanted only where somebody scrapes.
         from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-        asked = tuple(tally.reactions)
+        asked, seen = tally.take_reactions(), None
         try:
             seen = await read(lambda tx, pulls: snapshot(tx, pulls, asked))
-        except (StoreError, CannotStart):
+        except (StoreError, CannotStart) as error:
+            _log.error("the state cannot be read for /metrics", extra={"why": str(error)})
             return web.Response(text="# the state cannot be read; the log says why\n", status=503)
-        for _ in asked:
-            tally.reactions.popleft()
+        finally:
+            if seen is None:
+                tally.put_back(asked)
         tally.observe(seen.waits)
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Once(lambda: families(seen, tally, process(), kinds, now())))

@@ -25,8 +25,7 @@ def observed(policies: Sequence[Policy], tally: Tally, now: Callable[[], datetim
 
 def _observed(policy: Policy, tally: Tally, now: Callable[[], datetime]) -> Policy:
     async def perform(effect: Effect, context: EffectContext[PullRequest]) -> Outcome[Event]:
-        # Unless it is said otherwise, it was cancelled.
-        how = "interrupted"
+        how = "retried"
         try:
             with ids(
                 key=effect.key, effect=effect.id, attempt=effect.attempt, run=str(effect.payload.get("run_id", ""))
@@ -34,9 +33,7 @@ def _observed(policy: Policy, tally: Tally, now: Callable[[], datetime]) -> Poli
                 outcome = await policy.perform(effect, context)
             how = "done"
         except asyncio.CancelledError:
-            raise
-        except BaseException:
-            how = "retried"
+            how = "interrupted"
             raise
         finally:
             tally.effects[policy.kind, how] += 1

@@ -42,6 +42,16 @@ class Tally:
     waits: Counter[float] = field(default_factory=Counter)
     waited: float = 0.0
 
+    def take_reactions(self) -> tuple[Reaction, ...]:
+        """Those that wait, for one who asks: of two who ask at once only one gets them."""
+        taken = tuple(self.reactions)
+        self.reactions.clear()
+        return taken
+
+    def put_back(self, taken: Sequence[Reaction]) -> None:
+        """What was taken and could not be looked up waits again, before what came since."""
+        self.reactions.extendleft(reversed(taken[: _MOST_REACTIONS - len(self.reactions)]))
+
     def observe(self, seconds: Sequence[float]) -> None:
         """So long first reactions took."""
         for one in seconds:

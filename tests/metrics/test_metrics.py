@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -63,6 +64,30 @@ async def test_a_conversation_in_numbers(tmp_path: Path) -> None:
         assert value(after, "runs", state="ferrying") == 0
         # Asked twice, a reaction counts once.
         assert value(after, "first_reaction_seconds_count") == 2
+
+
+async def test_two_who_scrape_at_once_both_get_an_answer_and_count_a_reaction_once(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.says("rev", "@perf-gate help")
+        scene.new_comments()
+        answers = await asyncio.gather(*(get(scene, "/metrics") for _ in range(3)))
+        assert [status for status, _ in answers] == [200, 200, 200]
+        assert value(await scraped(scene), "first_reaction_seconds_count") == 1
+
+
+async def test_reactions_that_could_not_be_looked_up_are_asked_for_again_and_the_log_says_why(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with world(tmp_path) as scene:
+        await scene.says("rev", "@perf-gate help")
+        scene.new_comments()
+        database = scene.app.rooms.settings.database_file
+        aside = database.rename(database.with_suffix(".aside"))
+        status, text = await get(scene, "/metrics")
+        assert (status, text) == (503, "# the state cannot be read; the log says why\n")
+        assert any(record.message == "the state cannot be read for /metrics" for record in caplog.records)
+        aside.rename(database)
+        assert value(await scraped(scene), "first_reaction_seconds_count") == 1
 
 
 async def test_a_reaction_is_timed_from_the_arrival_of_its_webhook(tmp_path: Path) -> None:
