@@ -1,4 +1,4 @@
-"""What is remembered of the child processes that an attempt at an effect started: for whoever traces it.
+"""What is remembered of an attempt at an effect, its child processes and its comments: for whoever traces it.
 
 An adapter says `with child("git fetch") as ran` around each; where nobody listens, that does nothing. Who listens is
 known by context, so that no adapter has to be handed anything: tasks and threads started within inherit it.
@@ -54,6 +54,12 @@ def listening(journal: Journal) -> Iterator[None]:
         yield
     finally:
         _listening.reset(token)
+
+
+def wrote(comment_id: int) -> None:
+    """A comment stands on GitHub: it can then be traced by its id."""
+    if (journal := _listening.get()) is not None:
+        journal.note({"comment": comment_id})
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from bot import journal
 from bot.comment.question import marker_of
 from bot.effects.context import Context, Rooms, place_of, repo_of
 from bot.engine.port import Effect, Outcome
@@ -32,6 +33,7 @@ async def notify(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
     details = f" [Details]({page})" if pr.comment_id else ""
     body = f"{rooms.public(str(payload['text']))}{details}\n\n{marker}"
     comment = await rooms.github.comments.upsert(repo_of(place), place.number, found, body, None, first=first)
+    journal.wrote(comment.id)
     return Outcome(Noticed(pr.run.id, comment.node_id))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot import journal
 from bot.comment.question import question
 from bot.conversation import replies
 from bot.effects.context import Context, Rooms, current, heard_in, place_of, repo_of
@@ -43,11 +44,14 @@ async def _say(rooms: Rooms, place: Place, effect: Effect, text: str) -> None:
     body, repo = f"{rooms.public(text)}\n\n{marker}", repo_of(place)
     if heard_in(effect) == "thread":
         found = Marker(marker, opens=False)
-        if await rooms.github.threads.answer(repo, place.number, int(payload["comment_id"]), found, body):
+        answer = await rooms.github.threads.answer(repo, place.number, int(payload["comment_id"]), found, body)
+        if answer is not None:
+            journal.wrote(answer)
             return
-    await rooms.github.comments.upsert(
+    comment = await rooms.github.comments.upsert(
         repo, place.number, Marker(marker, opens=False), body, None, first=effect.attempt == 1
     )
+    journal.wrote(comment.id)
 
 
 async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:

@@ -37,8 +37,9 @@ class Threads:
         )
         return answer.status != 404
 
-    async def answer(self, repo: RepoRef, pull: int, comment_id: int, marker: Marker, body: str) -> bool:
-        """Say `body` in the comment's thread, once. False where the comment is gone, and its thread with it.
+    async def answer(self, repo: RepoRef, pull: int, comment_id: int, marker: Marker, body: str) -> int | None:
+        """Say `body` in the comment's thread, once: the id of what says it, None where the
+        comment is gone, and its thread with it.
 
         An answer whose own answer was lost is found by marker and authorship, so this is safe to repeat.
         """
@@ -51,9 +52,9 @@ class Threads:
             comment_id=comment_id,
         )
         if asked is None:
-            return False
-        if await self._answered(repo, pull, marker):
-            return True
+            return None
+        if (answered := await self._answered(repo, pull, marker)) is not None:
+            return answered
         # Only the first comment of a thread can be answered.
         first = asked.read(ThreadBody).in_reply_to_id or comment_id
         answer = await self._client.write(
@@ -68,9 +69,9 @@ class Threads:
             number=pull,
             comment_id=first,
         )
-        return answer.status != 404
+        return None if answer.status == 404 else answer.read(ThreadBody).id
 
-    async def _answered(self, repo: RepoRef, pull: int, marker: Marker) -> bool:
+    async def _answered(self, repo: RepoRef, pull: int, marker: Marker) -> int | None:
         app = await self._app()
         pages = self._client.pages(
             repo.installation_id,
@@ -86,5 +87,5 @@ class Threads:
         # Newest first: what an attempt of a moment ago left stands on the first page.
         async for page in pages:
             said = page.read(list[ThreadBody])
-            return any(one.is_by(app.login) and marker.marks(one.body) for one in said)
-        return False
+            return next((one.id for one in said if one.is_by(app.login) and marker.marks(one.body)), None)
+        return None

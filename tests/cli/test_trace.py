@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from bot.cli import main
 from simulator.state import Comment
 from tests.cli.test_runs import golden
-from tests.conversations.world import REPOSITORY, World, world
+from tests.conversations.world import BOT, REPOSITORY, SHUFFLE, World, world
 from tests.engine import postgres_server
 
 
@@ -138,6 +138,53 @@ async def test_any_id_leads_to_the_whole_way(tmp_path: Path, name: str) -> None:
         marked = {hop["id"] for hop in found["hops"] if hop["asked"]}
         assert marked <= {ids[name], str(comments[0].id), str(comments[1].id), run.attempt.job_id}
         assert bool(marked) == (name in {"guid", "comment", "comment address", "canonical", "effect"} | JOBS)
+
+
+async def test_whatever_github_numbered_is_found_by_its_address(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        asked_again = await scene.says("rev", "@perf-gate goo")
+        review = await scene.sim.review(scene.repository, scene.pull.number, "ada", "@perf-gate status")
+        line = await scene.sim.review_comment(
+            scene.repository, scene.pull.number, "ada", "@perf-gate help", path=SHUFFLE, in_reply_to=None
+        )
+        await scene.settle()
+        scene.new_comments()
+        answer = next(one for one in scene.said() if "did you mean" in one.body)
+        (in_thread,) = scene.sim.review_comments(scene.repository, scene.pull.number, by=BOT)
+        page = f"https://github.com/{REPOSITORY}/pull/{scene.pull.number}"
+        run, check = await scene.run(), scene.checks()[-1].id
+        ways = {
+            str(answer.id): ":reply",
+            f"{page}#issuecomment-{answer.id}": ":reply",
+            f"{page}#discussion_r{in_thread.id}": ":help",
+            f"{page}#issuecomment-{asked_again.id}": str(asked_again.id),
+            f"{page}#pullrequestreview-{review.id}": str(review.id),
+            f"{page}#discussion_r{line.id}": str(line.id),
+            f"{page}/checks?check_run_id={check}": "log:",
+            f"https://github.com/{REPOSITORY}/runs/{check}": "log:",
+            f"https://gate.example.org/runs/{run.id}": "",
+        }
+        for asked_for, known_by in ways.items():
+            marked = [hop["id"] for hop in (await traced(asked_for))["hops"] if hop["asked"]]
+            assert bool(marked) == bool(known_by), asked_for
+            assert all(known_by in one for one in marked), asked_for
+        effects = [hop for hop in (await traced(str(answer.id)))["hops"] if hop["asked"]]
+        assert effects[0]["text"].endswith(f", wrote comment {answer.id}")
+        for stranger, told in {
+            "#pullrequestreview-77": "review 77",
+            "#discussion_r77": "comment on the diff 77",
+        }.items():
+            unknown = await asked(f"{page}{stranger}")
+            assert unknown.exit_code == 2
+            assert unknown.output == f"{told} is not known: it said nothing to the bot, nor is it the bot's\n"
+
+
+async def test_a_guid_may_be_typed_in_capitals(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        guid = next(one.guid for one in scene.sim.delivery_log() if one.event == "issue_comment")
+        assert (await traced(guid.upper()))["hops"]
 
 
 JOBS = {"ferry", "job", "child job"}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bot.cli.trace import addresses
 from bot.cli.trace.past import Past, event_of
 from bot.engine.tables import history
 from bot.engine.transaction import Tx
@@ -15,8 +16,7 @@ from bot.runs import finding
 _GUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _EFFECT = re.compile(r"(\d+/\d+)#\d+:\w+")
 _RUN = re.compile(r"(\d+)-(\d+)-\d+(?:/g\d+/a\d+)?")
-_COMMENT = re.compile(r"https?://\S+(?:#issuecomment-|/issues/comments/)(\d+)")
-_NUMBER = re.compile(r"\d+")
+_RUN_PAGE = re.compile(r"https?://\S+/runs/(\d+-\d+-\d+)(?:[/?#]\S*)?")
 _SHA = re.compile(r"[0-9a-f]{4,40}")
 
 
@@ -56,6 +56,7 @@ def find(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | Alone:
 def _delivery(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | Alone | None:
     if not _GUID.fullmatch(asked):
         return None
+    asked = asked.lower()
     moved = [*history.moved_by(tx, f"delivery:{asked}"), *history.moved_by(tx, f"dead delivery:{asked}")]
     if moved:
         return _around(_past(tx, moved[0].key), [move.seq for move in moved], asked)
@@ -78,6 +79,9 @@ def _effect(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | None:
 
 
 def _run(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | None:
+    """By its id, its ferry's, or the address of its page."""
+    page = _RUN_PAGE.fullmatch(asked)
+    asked = page[1] if page else asked
     match = _RUN.fullmatch(asked)
     past = _past(tx, f"{match[1]}/{match[2]}") if match else None
     run = asked.partition("/")[0]
@@ -86,18 +90,21 @@ def _run(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | None:
     return Found(past, past.of_run(run), run)
 
 
-def _comment(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | None:
-    address = _COMMENT.fullmatch(asked)
-    if address is None and not _NUMBER.fullmatch(asked):
+def _on_github(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | None:
+    """A comment, a review or a check run, by its address or its bare number; pull requests have the smaller numbers."""
+    thing = addresses.thing(asked)
+    if thing is None:
         return None
-    if address is None and any(pr.place is not None and str(pr.place.number) == asked for pr in pulls.values()):
+    if thing.kind is None and any(pr.place is not None and str(pr.place.number) == asked for pr in pulls.values()):
         return None
-    wanted = address[1] if address else asked
-    moves = history.moves_of(tx, {"Mentioned", "Published", "Asked"})
-    named = [move for move in moves if str(event_of(move).get("comment_id")) == wanted]
-    if not named and address:
-        raise finding.Unknown(f"comment {wanted} said nothing to the bot, and the bot did not write it")
-    return _around(_past(tx, named[0].key), [move.seq for move in named], wanted) if named else None
+    if (moves := addresses.moves_about(tx, thing)) is not None:
+        marked = [thing.id, *(f"log:{move.seq}" for move in moves if thing.kind == "check run")]
+        return _around(_past(tx, moves[0].key), [move.seq for move in moves], *marked)
+    if (wrote := addresses.written_by(tx, thing)) is not None:
+        return _effect(tx, wrote, pulls)
+    if thing.kind is not None:
+        raise finding.Unknown(f"{thing.kind} {thing.id} is not known: it said nothing to the bot, nor is it the bot's")
+    return None
 
 
 def _job(tx: Tx, asked: str, pulls: finding.Pulls) -> Found | None:
@@ -132,15 +139,15 @@ def _past(tx: Tx, key: str) -> Past:
     return Past(key, history.of_key(tx, key))
 
 
-def _around(past: Past, seqs: list[int], marked: str) -> Found:
+def _around(past: Past, seqs: list[int], *marked: str) -> Found:
     """The whole run that these moves belong to; where there is none, what followed from them."""
     runs = {run for seq in seqs if (run := past.run_at(seq)) is not None}
     if len(runs) == 1:
         (run,) = runs
-        return Found(past, past.of_run(run), run, frozenset({marked}))
+        return Found(past, past.of_run(run), run, frozenset(marked))
     if runs:
-        return Found(past, list(past.history.moves), None, frozenset({marked}))
-    return Found(past, past.following(seqs), None, frozenset({marked}))
+        return Found(past, list(past.history.moves), None, frozenset(marked))
+    return Found(past, past.following(seqs), None, frozenset(marked))
 
 
-_WAYS: tuple[Way, ...] = (_delivery, _effect, _run, _comment, _job, _sha)
+_WAYS: tuple[Way, ...] = (_delivery, _effect, _run, _on_github, _job, _sha)

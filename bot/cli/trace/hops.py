@@ -10,7 +10,7 @@ import msgspec
 
 from bot.cli.trace.past import Event, Past
 from bot.cli.trace.wording import COMMANDS, commanded, happened
-from bot.engine.views import ActView, MoveView, ReceivedView
+from bot.engine.views import ActView, AttemptView, MoveView, ReceivedView
 from bot.redaction import redact
 
 Received = Callable[[str], ReceivedView | None]
@@ -148,7 +148,7 @@ def _of_act(past: Past, act: ActView) -> Hop:
         at=max(began, act.created_at),
         what="effect",
         id=act.id,
-        text=_ended(act, attempts),
+        text=_ended(act, attempts) + _wrote(tried),
         caused_by=f"log:{act.asked_by}",
         kind=act.kind,
         attempts=attempts,
@@ -165,6 +165,11 @@ def _ended(act: ActView, attempts: Collection[Attempt]) -> str:
     spent = f"{sum(one.seconds for one in attempts):.3f} s" if attempts else "no attempt on record"
     tries = f"{act.attempts} attempt{'' if act.attempts == 1 else 's'}" if act.attempts else "never begun"
     return f"{act.status}, {tries}, {spent}{waited}"
+
+
+def _wrote(tried: Iterable[AttemptView]) -> str:
+    noted = (note for one in tried for note in one.notes if isinstance(note, dict) and "comment" in note)
+    return "".join(f", wrote comment {comment}" for comment in dict.fromkeys(str(note["comment"]) for note in noted))
 
 
 def _span(asked: datetime, claimed: datetime | None) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import msgspec
 
@@ -71,6 +72,18 @@ def of_key(tx: Tx, key: str) -> list[AttemptView]:
         AttemptView(effect, attempt, loaded(began), loaded(ended), ended_as, error, msgspec.json.decode(notes))
         for effect, attempt, began, ended, ended_as, error, notes in rows
     ]
+
+
+def notes_of(tx: Tx, kinds: Collection[str]) -> Iterator[tuple[str, str, list[Any]]]:
+    """(key, effect, notes) of the attempts at effects of these kinds, in every aggregate, oldest first."""
+    places = ", ".join("?" for _ in kinds)
+    rows = tx.execute(
+        "SELECT attempts.key, attempts.effect, attempts.notes FROM attempts "
+        f"JOIN effects ON effects.id = attempts.effect WHERE effects.kind IN ({places}) ORDER BY attempts.seq",
+        tuple(sorted(kinds)),
+    )
+    for key, effect, notes in rows.fetchall():
+        yield key, effect, msgspec.json.decode(notes)
 
 
 def sweep(tx: Tx, now: datetime) -> None:
