@@ -15,6 +15,8 @@ from bot.gating.states import RunState
 from bot.verdict.model import Branch, Finding, Judgement
 
 MOST_ATTEMPTS = 2
+# The rule of `bot.verdict` by which a treatment fails at once.
+_MORE_OOM = "more_oom"
 
 
 def wanted(draft: Draft, judgement: Judgement) -> str:
@@ -70,7 +72,10 @@ def with_earlier_attempts(gate: GateRun, judgement: Judgement) -> Judgement:
 
 
 def on_another_cluster(cluster: str, judgement: Judgement) -> Judgement:
-    """Other machines did the work: the numbers are shown, and no verdict is drawn from them."""
+    """Other machines did the work: the numbers are shown, and no verdict is drawn from them. That more ran out of
+    memory is no number of that kind: the memory a worker is given is the same on every machine (DESIGN "The run")."""
     said = again.on_another_cluster(cluster)
     branch = Branch("another_cluster", "not_comparable", (Finding("cluster", said),))
+    if judgement.tree and judgement.tree[0].rule == _MORE_OOM:
+        return replace(judgement, tree=(judgement.tree[0], branch, *judgement.tree[1:]))
     return replace(judgement, verdict="not_comparable", reasons=(said,), tree=(branch, *judgement.tree))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 
 from bot.conversation.commands import Assess, Continue, Go, Retry, Stop
 from bot.gating.events import BaselineFound, Expired, FerryStopped, PreflightFailed, PreflightPassed, Prepared, Watched
 from bot.gating.happenings import Closed
 from bot.gating.model import Attempt
-from bot.gating.resubmission import on_another_cluster, with_earlier_attempts
+from bot.gating.resubmission import with_earlier_attempts
 from bot.gating.states import RunState
 from bot.gating.tested import FailedCommand
 from bot.parity.model import Difference, Parity
@@ -265,23 +264,3 @@ def test_stop_overrules_a_retry_that_is_under_way() -> None:
         story.say(command)
     story.tell(FerryStopped(story.run.id, 1, 1))
     assert (story.state(), story.run.ordinal) == (RunState.stopped, 1)
-
-
-def test_another_cluster_is_asked_about_first_and_only_one_that_is_set_up() -> None:
-    story = Story()
-    story.to_ferrying()
-    story.ferry_ends(1, "fail")
-    assert "reply" in story.say(Retry("spare"))
-    assert "no cluster `spare`" in last_reply(story)
-    story.pr = replace(story.pr, run=replace(story.run, clusters=("spare",)))
-    assert "reply" in story.say(Retry("spare"))
-    assert "not comparable" in last_reply(story)
-    assert story.state() is RunState.failed
-    story.say(Retry("spare"))
-    assert (story.state(), story.run.cluster) == (RunState.assessing, "spare")
-
-
-def test_what_was_measured_on_another_cluster_is_no_verdict() -> None:
-    found = on_another_cluster("spare", judgement("pass"))
-    assert found.verdict == "not_comparable"
-    assert found.total == judgement("pass").total

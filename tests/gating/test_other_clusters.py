@@ -1,0 +1,46 @@
+"""`retry cluster=NAME`: it is asked for twice, and what a treatment on other machines still proves."""
+
+from __future__ import annotations
+
+import json
+
+from msgspec.structs import replace
+
+from bot.config.load import builtin_config
+from bot.conversation.commands import Retry
+from bot.gating.resubmission import on_another_cluster
+from bot.gating.states import RunState
+from bot.verdict.judge import judge
+from bot.verdict.report import parse_json
+from tests.conversations.reports import perf_report
+from tests.gating.story import Story, judgement
+from tests.gating.test_orders import last_reply
+
+
+def test_another_cluster_is_asked_about_first_and_only_one_that_is_set_up() -> None:
+    story = Story()
+    story.to_ferrying()
+    story.ferry_ends(1, "fail")
+    assert "reply" in story.say(Retry("spare"))
+    assert "no cluster `spare`" in last_reply(story)
+    story.pr = replace(story.pr, run=replace(story.run, clusters=("spare",)))
+    assert "reply" in story.say(Retry("spare"))
+    assert "not comparable" in last_reply(story)
+    assert story.state() is RunState.failed
+    story.say(Retry("spare"))
+    assert (story.state(), story.run.cluster) == (RunState.assessing, "spare")
+
+
+def test_what_was_measured_on_another_cluster_is_no_verdict() -> None:
+    found = on_another_cluster("spare", judgement("pass"))
+    assert found.verdict == "not_comparable"
+    assert found.total == judgement("pass").total
+
+
+def test_running_out_of_memory_fails_on_whatever_cluster() -> None:
+    baseline, treatment = perf_report(), perf_report(iris_job_id="/bot/other", infra_failures={"oom": 1})
+    judged = judge(parse_json(json.dumps(baseline)), parse_json(json.dumps(treatment)), builtin_config().thresholds)
+    assert judged.verdict == "fail"
+    found = on_another_cluster("spare", judged)
+    assert (found.verdict, found.reasons) == ("fail", judged.reasons)
+    assert [branch.rule for branch in found.tree[:2]] == ["more_oom", "another_cluster"]
