@@ -21,7 +21,7 @@ from bench.reliability.lives import Life, tail
 from bench.reliability.plain import plain
 from bench.reliability.shells import Inside
 from bench.reliability.stage import REVIEWER, Pull, Stage
-from tests.conversations.iris_double import Job
+from tests.conversations.iris_rows import Job
 from tests.conversations.world import SENTINEL
 
 MOST_RESTS = 120

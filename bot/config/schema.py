@@ -175,8 +175,10 @@ class Preflight(Strict):
     runner: Literal["sandbox", "iris", "checks"] = "sandbox"
     job: IrisFlags = IrisFlags(cpu=Decimal(1), disk="10GB", enable_extra_resources=True)
     checks: tuple[str, ...] = ()
-    # How long checks may take until they are green, and how often cluster and GitHub are asked.
+    # How long checks may take until they are green, and a job until a machine begins it.
     checks_within: Duration = timedelta(hours=2)
+    starts_within: Duration = timedelta(hours=6)
+    # How often cluster and GitHub are asked.
     check_every: Duration = timedelta(minutes=1)
     commands: tuple[PreflightCommand, ...] = (
         PreflightCommand(run=("./infra/pre-commit.py", "lib/zephyr/")),

@@ -6,11 +6,14 @@ import asyncio
 import logging
 import shutil
 
+import msgspec
+
 from bot.effects.context import Context, Rooms, place_of
 from bot.effects.preflight_elsewhere import stop_commands
 from bot.effects.prepare import remove_trees
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Event
+from bot.gating.tested import CommandsLeft
 
 _log = logging.getLogger(__name__)
 
@@ -19,10 +22,8 @@ async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     run_id = str(effect.payload["run_id"])
     await remove_trees(rooms, run_id)
     await asyncio.to_thread(shutil.rmtree, rooms.preflight_results / run_id, ignore_errors=True)
-    pr = await context.read()
-    # A newer run may have taken its place; the cluster then ends the job by itself, some minutes after its time.
-    if pr.run is not None and pr.run.id == run_id and pr.run.config:
-        await stop_commands(rooms, place_of(pr), pr.run)
+    if (left := effect.payload.get("left")) is not None:
+        await stop_commands(rooms, place_of(await context.read()), msgspec.convert(left, CommandsLeft))
     if swept := await asyncio.to_thread(rooms.rundirs.sweep, context.clock.now()):
         _log.info("old runs' files were removed", extra={"runs": swept})
     return Outcome()

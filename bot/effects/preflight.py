@@ -37,7 +37,7 @@ async def preflight(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     runner = config_of(run).preflight.runner
     verdict: Passed | Failed | TimedOut | CageFault | Refusal | Waits
     if runner != "sandbox":
-        verdict = await _elsewhere(rooms, pr, run, context)
+        verdict = await _elsewhere(rooms, pr, run, effect, context)
     else:
         caged = await _in_the_sandbox(rooms, pr, run, context)
         if caged is None:
@@ -49,12 +49,17 @@ async def preflight(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     return Outcome(_told(run.id, verdict, runner))
 
 
-async def _elsewhere(rooms: Rooms, pr: PullRequest, run: Run, context: Context) -> Verdict:
+async def _elsewhere(rooms: Rooms, pr: PullRequest, run: Run, effect: Effect, context: Context) -> Verdict:
     """One look. A controller or a GitHub that is away for some hours is waited for."""
     preflight, now = config_of(run).preflight, context.clock.now()
-    look = on_iris if preflight.runner == "iris" else by_checks
+
+    async def wanted() -> bool:
+        return not context.revoked.is_set() and await current(effect, context) is not None
+
     try:
-        return await look(rooms, place_of(pr), run, now)
+        if preflight.runner == "iris":
+            return await on_iris(rooms, place_of(pr), run, now, wanted)
+        return await by_checks(rooms, place_of(pr), run, now)
     except Fault as fault:
         if not fault.retryable or now - run.since > _PATIENCE:
             raise

@@ -6,6 +6,7 @@ Neither keeps a performer busy: one look, and where it is not over yet, another 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 import msgspec
@@ -16,6 +17,7 @@ from bot.effects.context import Rooms, config_of, repo_of
 from bot.effects.prepare import PRISTINE, tree_name
 from bot.faults import Fault
 from bot.gating.model import Place, Run
+from bot.gating.tested import CommandsLeft
 from bot.github.commit_checks import CommitCheck
 from bot.iris.commands import CommandState
 from bot.iris.controller import Absent, Unknown
@@ -35,19 +37,20 @@ class Waits(msgspec.Struct, frozen=True):
 
 
 Verdict = Passed | Failed | TimedOut | CageFault | Refusal | Waits
+Wanted = Callable[[], Awaitable[bool]]
 
 
-async def on_iris(rooms: Rooms, place: Place, run: Run, now: datetime) -> Verdict:
+async def on_iris(rooms: Rooms, place: Place, run: Run, now: datetime, wanted: Wanted) -> Verdict:
     """One command after the other: what has ended well is passed over, what runs is looked at, what is absent is
-    submitted. Raises Fault where Iris cannot be asked."""
+    submitted while the run is `wanted`. Raises Fault where Iris cannot be asked."""
     preflight = config_of(run).preflight
     for index, command in enumerate(preflight.commands):
-        name = command_job(place, run, index)
+        name = command_job(place, run.head_sha, run.ordinal, index)
         known = await rooms.iris.look_up(name)
         if isinstance(known, Unknown):
             raise Fault("Iris does not say whether the preflight is there already", known.reason, retryable=True)
         if isinstance(known, Absent):
-            return await _submit(rooms, place, run, name, command, preflight)
+            return await _submit_while_wanted(rooms, place, run, name, command, wanted)
         state = await rooms.iris.command_state(known.job_id)
         if isinstance(state, Absent):
             raise Fault("Iris did not show the preflight just now", known.job_id, retryable=True)
@@ -57,17 +60,29 @@ async def on_iris(rooms: Rooms, place: Place, run: Run, now: datetime) -> Verdic
     return Passed(())
 
 
-def command_job(place: Place, run: Run, index: int) -> str:
+def command_job(place: Place, head_sha: str, ordinal: int, index: int) -> str:
     """The job's name: the same after any crash."""
-    return job_name(place.repository_id, place.number, run.head_sha, run.ordinal, _NO_GATE, index + 1)
+    return job_name(place.repository_id, place.number, head_sha, ordinal, _NO_GATE, index + 1)
 
 
-async def stop_commands(rooms: Rooms, place: Place, run: Run) -> None:
+async def stop_commands(rooms: Rooms, place: Place, left: CommandsLeft) -> None:
     """End what may still run of a preflight that nobody waits for."""
+    for index in range(left.commands):
+        await rooms.iris.stop(rooms.iris.job_id(command_job(place, left.head_sha, left.ordinal, index)))
+
+
+async def _submit_while_wanted(
+    rooms: Rooms, place: Place, run: Run, name: str, command: PreflightCommand, wanted: Wanted
+) -> Verdict:
     preflight = config_of(run).preflight
-    if preflight.runner == "iris":
-        for index in range(len(preflight.commands)):
-            await rooms.iris.stop(rooms.iris.job_id(command_job(place, run, index)))
+    if not await wanted():
+        return Waits(preflight.check_every.total_seconds())
+    try:
+        return await _submit(rooms, place, run, name, command, preflight)
+    finally:
+        # The run's clean-up may have come before the job, of which this attempt alone knows; also where it failed.
+        if not await wanted():
+            await rooms.iris.stop(rooms.iris.job_id(name))
 
 
 async def _submit(
@@ -94,6 +109,14 @@ async def _judge(
         return Failed(words, state.exit_code, state.tail)
     if state.over:
         return CageFault(f"`{words}` was ended as the Iris job `{job_id}`: {state.error}")
+    if (
+        state.started_at is None
+        and state.submitted_at is not None
+        and now - state.submitted_at > preflight.starts_within
+    ):
+        await rooms.iris.stop(job_id)
+        why = f": {state.error}" if state.error else ""
+        return CageFault(f"no machine began `{words}` within {_hours(preflight.starts_within)}{why}")
     if state.started_at is not None and now - state.started_at > command.timeout:
         await rooms.iris.stop(job_id)
         return TimedOut(words, command.timeout.total_seconds(), state.tail)

@@ -23,3 +23,11 @@ class FailedCommand(msgspec.Struct, frozen=True):
     exit_code: int | None
     tail: str
     base: BaseChecks | None = None
+
+
+class CommandsLeft(msgspec.Struct, frozen=True):
+    """Of an ended run whose preflight was on the cluster: what its jobs are named by, and how many there may be."""
+
+    head_sha: str
+    ordinal: int
+    commands: int

@@ -26,7 +26,8 @@ _FOR_JOBS = frozenset({"HF_TOKEN", "WANDB_API_KEY"})
 class CommandState:
     """How the job is doing. `exit_code` is the command's once it came to its own end, `tail` the end of its output.
 
-    A job that is `over` without an exit code was ended by somebody or something else; `error` is Iris' word for it.
+    A job that is `over` without an exit code was ended by somebody or something else; `error` is Iris' word for it, or
+    for why it waits.
     """
 
     over: bool
@@ -34,6 +35,7 @@ class CommandState:
     tail: str
     error: str
     started_at: datetime | None
+    submitted_at: datetime | None = None
 
 
 def arguments(
@@ -74,7 +76,8 @@ async def state(controller: Controller, job_id: str) -> CommandState | Absent:
         return Absent(job_id)
     started = datetime.fromtimestamp(root.started_ms / 1000, UTC) if root.started_ms else None
     if not root.terminal and started is None:
-        return CommandState(False, None, "", root.pending_reason, None)
+        submitted = datetime.fromtimestamp(root.submitted_ms / 1000, UTC) if root.submitted_ms else None
+        return CommandState(False, None, "", root.pending_reason, None, submitted)
     tail = "\n".join(await controller.logs(job_id, "", _TAIL_LINES))
     if not root.terminal:
         return CommandState(False, None, tail, "", started)

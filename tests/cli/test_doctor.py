@@ -14,7 +14,7 @@ from bot.cli import checks, doctor, main
 from bot.cli.checks.model import Check, Found, Surroundings, ok
 from bot.cli.doctor import Line, examine
 from bot.faults import Fault
-from tests.conversations.iris_double import machine
+from tests.conversations.iris_rows import machine
 from tests.conversations.world import CONFIG, REPOSITORY, World, world
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -19,7 +19,7 @@ from bot.config.settings import Settings
 from bot.engine.port import Clock
 from bot.github import manifest
 from tests.cli.test_doctor import TIER1, WORKFLOW, workflow
-from tests.conversations.iris_double import machine
+from tests.conversations.iris_rows import machine
 from tests.conversations.world import CONFIG, REPOSITORY, World, world
 from tests.engine.clock import ManualClock
 

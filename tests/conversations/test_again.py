@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.gating.states import RunState
-from tests.conversations.iris_double import machine
+from tests.conversations.iris_rows import machine
 from tests.conversations.test_ladder import LADDER
 from tests.conversations.world import CONFIG, golden, world
 from tests.parity.test_parity import TIER1

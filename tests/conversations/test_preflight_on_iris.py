@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+from bot.gating.happenings import Closed
 from bot.gating.states import RunState
 from tests.conversations.test_preflight import LADDER
 from tests.conversations.world import World, golden, world
@@ -131,3 +132,65 @@ async def test_a_controller_that_is_away_is_waited_for(tmp_path: Path) -> None:
         w.iris.command_is("SUCCEEDED", "all fine")
         await w.live_through(LOOK)
         assert w.iris.submissions == 2
+
+
+async def closes(w: World) -> None:
+    """The pull request is closed: nothing of its run is wanted any more."""
+    place = (await w.app.engine.read(w.key)).place  # type: ignore[union-attr]
+    assert place is not None
+    await w.app.engine.advance(w.key, Closed(place, merged=False), cause="test")
+
+
+async def test_nothing_is_submitted_for_a_run_that_ended_while_the_cluster_was_asked(tmp_path: Path) -> None:
+    async with world(tmp_path, config=CONFIG) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        w.iris.before["GetJobState"] = lambda: closes(w)
+        await w.says("rev", "go")
+        await w.live_through(LOOK)
+        assert "closed" in w.canonical()
+        assert w.iris.submissions == 0
+
+
+async def test_a_command_that_was_being_submitted_when_its_run_ended_is_stopped(tmp_path: Path) -> None:
+    async with world(tmp_path, config=CONFIG) as w:
+        await w.scheduled_run()
+        await w.to_question()
+
+        async def ends_and_is_cleaned_up() -> None:
+            await closes(w)
+            for _ in range(2):
+                await w.iris.asked_to_stop.get()
+
+        w.iris.before["submit"] = ends_and_is_cleaned_up
+        await w.says("rev", "go")
+        await w.live_through(LOOK)
+        assert "closed" in w.canonical()
+        assert w.iris.submissions == 1
+        assert w.iris.terminated == [w.iris.last.id]
+
+
+async def test_commands_of_an_ended_run_are_stopped_also_when_another_run_took_its_place(tmp_path: Path) -> None:
+    async with world(tmp_path, config=CONFIG) as w:
+        await begun(w)
+        first = w.iris.last.id
+        w.iris.command_is("RUNNING")
+        w.iris.stops_lost = 1
+        await w.says("rev", "@perf-gate stop")
+        await w.says("rev", "@perf-gate retry")
+        assert "running lint" in w.canonical()
+        await w.live_through(LOOK)
+        assert w.iris.submissions == 2
+        assert w.iris.terminated == [first]
+
+
+async def test_a_command_that_finds_no_machine_for_hours_is_given_up_with_the_reason(tmp_path: Path) -> None:
+    async with world(tmp_path, config=CONFIG) as w:
+        await begun(w)
+        w.iris.waits("Insufficient CPU in us-central1")
+        await w.live_through(timedelta(hours=5))
+        assert "running lint" in w.canonical()
+        await w.live_through(timedelta(hours=1, minutes=5))
+        golden("preflight/iris_never_started", w.canonical())
+        assert (await w.run()).state is RunState.stuck
+        assert w.iris.last.id in w.iris.terminated

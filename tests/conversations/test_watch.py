@@ -10,7 +10,7 @@ import pytest
 from bot.effects.ferry import LOOK_WITHIN
 from bot.gating.states import RunState
 from bot.watching.vitals import Health
-from tests.conversations.iris_double import machine
+from tests.conversations.iris_rows import machine
 from tests.conversations.world import CONFIG, World, golden, world
 
 TEN_MINUTES = timedelta(minutes=10)
