@@ -79,7 +79,7 @@ def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) 
     """
     if event in _NEW:
         words = members.get("review" if event == "pull_request_review" else "comment")
-        if words is not None and event == "issue_comment" and _OWN.search(bytes(words)):
+        if words is not None and event == "issue_comment" and _is_kept_true(words):
             return _action(members) in _TOUCHED
         return words is not None and _may_speak(words, f"@{mention.lower()}")
     # Of every check run in the repository this App hears that it began and ended.
@@ -92,6 +92,17 @@ def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) 
 
 def _action(members: Mapping[str, msgspec.Raw]) -> str:
     return bytes(members.get("action", msgspec.Raw())).strip(b'"').decode("utf-8", "replace")
+
+
+def _is_kept_true(words: msgspec.Raw) -> bool:
+    """A comment that this App keeps true. People quote such comments too, hidden marker and all, and are heard."""
+    if not _OWN.search(bytes(words)):
+        return False
+    try:
+        user = _decode_said(words).user
+    except msgspec.MsgspecError:
+        return False
+    return user is not None and user.type == "Bot"
 
 
 def _may_speak(words: msgspec.Raw, called: str) -> bool:

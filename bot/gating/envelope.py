@@ -101,6 +101,7 @@ class Envelope(msgspec.Struct):
 
 
 class Said(msgspec.Struct):
-    """A comment or a review of which only the words are looked at."""
+    """A comment or a review of which only the words are looked at, and whose they are."""
 
     body: str | None = None
+    user: User | None = None

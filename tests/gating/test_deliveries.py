@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bot.conversation.commands import Assess, Go
+from bot.conversation.commands import Assess, Go, Status
 from bot.engine.port import Delivery
 from bot.gating.deliveries import worth_keeping
 from bot.gating.events import Event
@@ -78,11 +78,22 @@ def test_pushes_closing_and_reopening_are_heard() -> None:
     assert heard("pull_request", pull("labeled")) == []
 
 
-def test_only_what_may_matter_is_kept() -> None:
-    def keeps(event: str, payload: dict[str, Any]) -> bool:
-        members = msgspec.json.decode(json.dumps(payload), type=dict[str, msgspec.Raw])
-        return worth_keeping(event, members, "perf-gate")
+def keeps(event: str, payload: dict[str, Any]) -> bool:
+    members = msgspec.json.decode(json.dumps(payload), type=dict[str, msgspec.Raw])
+    return worth_keeping(event, members, "perf-gate")
 
+
+@pytest.mark.parametrize("marker", ["<!-- zephyr-perf-gate -->", "<!-- perf-gate:question 42-17-1 -->"])
+def test_a_person_who_quotes_the_bots_comment_with_its_hidden_marker_is_heard(marker: str) -> None:
+    body = f"> {marker}\n> 🤖 ✅ pass\n\n@perf-gate status"
+    assert keeps("issue_comment", comment(body))
+    assert heard("issue_comment", comment(body)) == [("42/17", Mentioned(PLACE, 900, "rev", Status()))]
+    own = {"id": 1, "body": f"{marker}\n🤖 @perf-gate go", "user": {"login": "perf-gate[bot]", "type": "Bot"}}
+    assert not keeps("issue_comment", comment("", comment=own)), "the bot's own come back to it, and say nothing new"
+    assert keeps("issue_comment", comment("", comment=own, action="deleted")), "somebody took the bot's comment away"
+
+
+def test_only_what_may_matter_is_kept() -> None:
     assert keeps("issue_comment", comment("hello @PERF-GATE"))
     assert keeps("issue_comment", comment("  max_gate=2"))
     assert keeps("pull_request", pull("synchronize"))
