@@ -13,14 +13,16 @@ import time
 from collections import Counter
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.gating.model import HeardIn
-from tests.conversation.markdown import WILD, Written, comments
+from tests.conversation.markdown import WILD, Written, bare_comments, comments
 from tests.conversation.test_fuzz import (
     PEOPLE,
     PLACES,
     PLAIN,
     STATES,
+    check_a_bare_answer,
     check_the_answer,
     check_the_reading,
     check_the_wild,
@@ -42,6 +44,16 @@ def built(most: int) -> None:
     play()
 
 
+def bare(most: int) -> None:
+    @given(bare_comments(), PLACES, st.just("asked") | STATES, PEOPLE)
+    @settings(PLAIN, max_examples=most, database=None)
+    def play(written: Written, heard_in: HeardIn, state: str, login: str) -> None:
+        check_a_bare_answer(written, heard_in, state, login)
+        counted["bare"] += 1
+
+    play()
+
+
 def wild(most: int) -> None:
     @given(WILD, PLACES, STATES)
     @settings(PLAIN, max_examples=most, database=None)
@@ -58,8 +70,9 @@ def main() -> int:
     asked = parser.parse_args().comments
     began = time.monotonic()
     try:
-        built(asked * 4 // 5)
-        wild(asked - asked * 4 // 5)
+        built(asked * 7 // 10)
+        bare(asked // 10)
+        wild(asked - asked * 7 // 10 - asked // 10)
     except AssertionError as error:
         print(f"broken: {error}")
         return 1
@@ -68,6 +81,10 @@ def main() -> int:
         f"{counted['made']} made-up comments ({heard}), {counted['addressed']} of them for the bot: each read as built,"
     )
     print("answered once, told twice and edited in without being run. ", end="")
+    print(
+        f"{counted['bare']} answers as whole comments, or what looks like one: obeyed only while asked. ",
+        end="",
+    )
     print(f"{counted['wild']} wild ones heard without harm. {time.monotonic() - began:.0f} s.")
     return 0
 

@@ -1,6 +1,6 @@
 """What people may say to the bot: Markdown in, one of a closed union out. Nobody downstream sees raw text.
 
-A mention counts only in running text: markdown-it-py decides, so code, fences, quotes, headings, links and HTML never
+A mention counts only in running text (`reading`), so code, quotes, headings, links and what is struck out never
 command. The words after the mention, to the end of that line, are the command.
 """
 
@@ -14,11 +14,10 @@ from itertools import islice
 from typing import Literal
 
 import msgspec
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
-from bot.conversation import corrections
+from bot.conversation import corrections, reading
 from bot.conversation.grammar import GRAMMAR
+from bot.conversation.reading import NO_TEXT
 
 MaxGate = Literal["skip", "1", "2", "3"]
 MAX_GATES: tuple[MaxGate, ...] = ("skip", "1", "2", "3")
@@ -108,18 +107,17 @@ _MAX_GATE = re.compile(r"max[_-]?gate\s*=\s*([A-Za-z0-9]+)", re.IGNORECASE)
 _STAGE = re.compile(r"""stage\s*=\s*(?:"([^"]+)"|'([^']+)'|“([^”]+)”|‘([^’]+)’|([^\s"'“”‘’—￼]+))\s*""", re.IGNORECASE)
 _CLUSTER = re.compile(r"cluster\s*=\s*([A-Za-z0-9][A-Za-z0-9._-]{0,60})", re.IGNORECASE)
 _MOST_NAME = 300
-# Stands in running text for what is not text: code, a picture, HTML.
-_NO_TEXT = "￼"
 # How far a line's Markdown is looked through for the reason: every try reads the rest of the line.
 _MOST_SOURCE, _MOST_MARKERS = 4000, 20
-_SIGNATURE = re.compile(r"^-- ?$")
+# What GitHub makes a link of by itself: a name in it calls nobody.
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 
 
 def parse_comment(body: str, mention: str = "perf-gate") -> Said | None:
     """What this comment says to the bot, or None where it is not addressed."""
     commands = [
         _with_its_own_words(_command(_as_written(words, source, mention)), source)
-        for line, source in _lines(body)
+        for line, source in reading.lines(body)
         for words in _addressed(line, mention)
     ]
     if not commands:
@@ -131,53 +129,27 @@ def parse_comment(body: str, mention: str = "perf-gate") -> Said | None:
 
 def parse_bare(body: str) -> Said | None:
     """`go` or `max_gate=N [reason]` as the whole comment: counts while the bot waits for that answer."""
-    text = " ".join(body.split())
+    said = reading.whole(body)
+    if said is None:
+        return None
+    text, source = said
     if text.lower().rstrip(".!") == "go":
         return Go()
-    if _MAX_GATE.match(text):
-        return _command(text)
-    return None
-
-
-def _lines(body: str) -> Iterator[tuple[str, str]]:
-    """The lines of running text, each with its Markdown where that is known, in order, up to an e-mail signature."""
-    quoted = heading = 0
-    for token in _markdown().parse(body):
-        if token.type == "blockquote_open":
-            quoted += 1
-        elif token.type == "blockquote_close":
-            quoted -= 1
-        elif token.type in ("heading_open", "heading_close"):
-            heading += token.nesting
-        elif token.type == "inline" and not quoted and not heading:
-            lines, sources = _running_text(token.children or []).split("\n"), token.content.split("\n")
-            for index, line in enumerate(lines):
-                if _SIGNATURE.match(line):
-                    return
-                # A code span over two lines is one line of running text: then none is told from the other.
-                yield line, sources[index] if len(lines) == len(sources) else ""
-
-
-def _running_text(tokens: list[Token]) -> str:
-    parts, linked = [], 0
-    for token in tokens:
-        if token.type in ("link_open", "link_close"):
-            linked += token.nesting
-        elif token.type in ("softbreak", "hardbreak"):
-            parts.append("\n")
-        elif token.type == "text" and not linked:
-            parts.append(token.content)
-        else:
-            # Something stood here that is not text: keep words on both sides apart and unaddressed.
-            parts.append(f" {_NO_TEXT} " if token.type in ("code_inline", "image", "html_inline") else "")
-    return "".join(parts)
+    return _with_its_own_words(_command(text), source) if _MAX_GATE.match(text) else None
 
 
 def _addressed(line: str, mention: str) -> Iterator[str]:
-    starts = list(_mention(mention).finditer(line))
+    links = [match.span() for match in _ADDRESS.finditer(line)]
+    found = _mention(mention).finditer(line)
+    starts = [match for match in found if not any(start < match.start() < end for start, end in links)]
     for index, match in enumerate(starts):
         end = starts[index + 1].start() if index + 1 < len(starts) else len(line)
-        yield line[match.end() : end].strip(" \t:,")
+        yield _after_the_name(line[match.end() : end])
+
+
+def _after_the_name(text: str) -> str:
+    """`@perf-gate, go` and `@perf-gate! Go`: what stands between is no part of the command."""
+    return text.rstrip(" \t:,").lstrip(" \t:,.;!?")
 
 
 def _with_its_own_words(said: Said, source: str) -> Said:
@@ -187,10 +159,9 @@ def _with_its_own_words(said: Said, source: str) -> Said:
         return said
     for match in islice(_REASON.finditer(source[:_MOST_SOURCE]), _MOST_MARKERS):
         written = source[match.end() : _MOST_SOURCE].strip()
-        (inline,) = _markdown().parseInline(written)
-        if _running_text(inline.children or []).strip() == reason:
+        if reading.running_text(written).split() == reason.split():
             return msgspec.structs.replace(said, reason=written)
-    return msgspec.structs.replace(said, reason=" ".join(reason.replace(_NO_TEXT, "…").split()))
+    return msgspec.structs.replace(said, reason=" ".join(reason.replace(NO_TEXT, "…").split()))
 
 
 def _as_written(words: str, source: str, mention: str) -> str:
@@ -200,11 +171,10 @@ def _as_written(words: str, source: str, mention: str) -> str:
     # In Markdown an underscore may stand before the mention, which opens emphasis and is no part of a name.
     mentions = re.finditer(rf"@{re.escape(mention)}(?:\[bot\])?", source[:_MOST_SOURCE], re.IGNORECASE)
     for match in islice(mentions, _MOST_MARKERS):
-        after = source[match.end() : _MOST_SOURCE].strip(" \t:,")
+        after = _after_the_name(source[match.end() : _MOST_SOURCE])
         # Emphasis around the whole of it was opened before the mention.
         for written in (after, after.rstrip("*_~")):
-            (inline,) = _markdown().parseInline(written)
-            if _running_text(inline.children or []).strip(" \t:,") == words:
+            if _after_the_name(reading.running_text(written)) == words:
                 return written
     return words
 
@@ -261,7 +231,7 @@ def _go(text: str, trailing: str, reason: str) -> Said:
 def _of_a_stage(word: str, rest: str) -> Said:
     """`stage=NAME [reason]`. The name is read first: a quoted one may hold a dash or the word because."""
     match = _STAGE.match(rest)
-    if match is None and re.match(rf"stage\s*=\s*{_NO_TEXT}", rest, re.IGNORECASE):
+    if match is None and re.match(rf"stage\s*=\s*{NO_TEXT}", rest, re.IGNORECASE):
         return Misunderstood(f"after `{word} stage=` the name stands without backticks, since code is never read")
     if match is None:
         return Misunderstood(
@@ -286,7 +256,7 @@ def _of_a_file(words: str) -> Said:
         return Misunderstood(found)
     left = found.rest.strip(" ,;:.!")
     reason = _REASON.match(left)
-    if _NO_TEXT in found.path or (left and reason is None):
+    if NO_TEXT in found.path or (left and reason is None):
         return Misunderstood("after `answer PATH question=yes` only a reason can stand: `because …`")
     return Answer(found.path, found.question, found.yes, left[reason.end() :].strip() if reason else "")
 
@@ -296,11 +266,6 @@ def _unknown(word: str) -> Misunderstood:
     close = get_close_matches(shown, [name for name in GRAMMAR if name], n=1)
     hint = f"; did you mean `{close[0]}`?" if close else ""
     return Misunderstood(f"`{shown}` is not a command{hint}" if shown else "this is not a command")
-
-
-@cache
-def _markdown() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True}).enable("table")
 
 
 @cache

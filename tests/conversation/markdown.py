@@ -96,13 +96,70 @@ _DEAD: tuple[Callable[[str, str], str], ...] = (
     lambda mention, words: f"<!-- {mention} {words} -->",
     lambda mention, words: f"<details>\n{mention} {words}\n</details>",
     lambda mention, words: f"<pre>\n{mention} {words}\n\n{mention} {words}\n</pre>",
+    lambda mention, words: f"<details>\n\n{mention} {words}\n\n</details>",
+    lambda mention, words: f"<details><summary>{mention} {words}</summary>\n\n- {mention} {words}\n\n</details>",
+    lambda mention, words: f"<blockquote>\n\n{mention} {words}\n\n</blockquote>",
+    lambda mention, words: f"Say <code>{mention} {words}</code> to run it.",
+    lambda mention, words: f"<kbd>{mention} {words}</kbd>",
+    lambda mention, words: f"<S>{mention} {words}</S>",
+    lambda mention, words: f"No <del>{mention}\n{words}</del>",
+    lambda mention, words: f'<h3 align="center">\n\n{mention} {words}\n\n</h3>',
+    lambda mention, words: f'<a href="https://example.org">{mention} {words}</a>',
+    lambda mention, words: f"~~{f'{mention} {words}'.strip()}~~",
+    lambda mention, words: f"Not ~{f'{mention} {words}'.strip()}~, please.",
+    lambda mention, words: f"> [!NOTE]\n> {mention} {words}",
     lambda mention, words: f"<https://example.org/{mention}>",
+    lambda mention, words: f"https://example.org/?who={mention}",
     lambda mention, words: f"@perf-gate-bot {words}",
     lambda mention, words: f"me@perf-gate {words}",
     lambda mention, words: f"@perf-gates {words}",
     lambda mention, words: f"@perf-gate/team {words}",
     lambda mention, words: f"perf-gate {words}",
 )
+# A whole comment that answers the bot's question without naming it → what it means, and how it must not be written.
+_ANSWERS: dict[str, Said] = {
+    "go": Go(),
+    "GO!": Go(),
+    " go. ": Go(),
+    "go\n\n-- \nada": Go(),
+    "max_gate=2": Go("2"),
+    "max_gate=skip": Go("skip"),
+    "max-gate = 1 — only `minhash`": Go("1", "only `minhash`"),
+    "max_gate=1 because\nonly minhash": Go("1", "only minhash"),
+    "max_gate=3\n\nit spills": Go("3", "it spills"),
+}
+_NO_ANSWER: tuple[Callable[[str], str], ...] = (
+    lambda words: f"    {words}",
+    lambda words: f"\t{words}",
+    lambda words: f"# {words}",
+    lambda words: f"{words}\n---",
+    lambda words: f"> {words}",
+    lambda words: f"- {words}",
+    lambda words: f"`{words}`",
+    lambda words: f"```\n{words}\n```",
+    lambda words: f"~~{words}~~",
+    lambda words: f"[{words}](https://example.org)",
+    lambda words: f"<!-- {words} -->",
+    lambda words: f"<s>{words}</s>",
+    lambda words: f"<details>\n\n{words}\n\n</details>",
+    lambda words: f"<pre>\n\n{words}\n\n</pre>",
+    lambda words: f"LGTM, {words}",
+    lambda words: f"{words}\n\n> it was said",
+    lambda words: f"{words}\n\n```\nlog\n```",
+)
+
+
+@st.composite
+def bare_comments(draw: st.DrawFn) -> Written:
+    """An answer as a whole comment, or the same words in a way that is none."""
+    words = draw(st.sampled_from(sorted(_ANSWERS)))
+    newline = draw(st.sampled_from(["\n", "\r\n"]))
+    if draw(st.booleans()):
+        return Written(words.replace("\n", newline), _ANSWERS[words])
+    one_line = " ".join(words.split())
+    return Written(draw(st.sampled_from(_NO_ANSWER))(one_line).replace("\n", newline), None)
+
+
 # Prose without anything that opens a block, and without an @.
 _PROSE = st.text(
     alphabet=st.characters(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.conversation.commands import Assess, Misunderstood, Stop, parse_bare, parse_comment
 from bot.gating.model import HeardIn
 from tests.conversation.listening import Listener, assert_answered_once
-from tests.conversation.markdown import WILD, Written, comments
+from tests.conversation.markdown import WILD, Written, bare_comments, comments
 from tests.gating.story import Story
 
 PLACES: st.SearchStrategy[HeardIn] = st.sampled_from(["comment", "review", "thread"])
@@ -71,17 +71,37 @@ def check_the_edit(listener: Listener, written: Written, heard_in: HeardIn, logi
     assert listener.commands == obeyed
 
 
+def check_a_bare_answer(written: Written, heard_in: HeardIn, state: str, login: str) -> None:
+    """Obeyed and answered once while the bot asks; otherwise, and in code, quote or edit, as if it were not there."""
+    assert parse_bare(written.body) == written.said, written
+    listener, number = in_state(state), next(NUMBERS)
+    counts = written.said is not None and state in ("asked", "warned")
+    edited = listener.hear(heard_in, next(NUMBERS), login, written.body, before="Nice.")
+    assert dict(edited) == ({"reply": 1} if counts else {}), "an edit is told that it does not count"
+    assert listener.commands == []
+    answers = listener.hear(heard_in, number, login, written.body)
+    if not counts:
+        assert not answers, written
+        assert listener.commands == []
+    else:
+        assert_answered_once(heard_in, answers)
+        assert listener.commands == ([written.said] if login == "rev" else [])
+    assert not listener.hear(heard_in, number, login, written.body), "told twice"
+
+
 def check_the_wild(body: str, heard_in: HeardIn, state: str) -> None:
     """Whatever it is, it is read without harm; wholly quoted or fenced it says nothing."""
-    parse_bare(body)
     quoted = "".join(f"> {line}\n" for line in body.replace("\r", "\n").split("\n"))
     fence = "`" * (max((len(run) for run in body.split() if set(run) == {"`"}), default=0) + body.count("`") + 3)
     assert parse_comment(quoted) is None, body
     assert parse_comment(f"{fence}\n{body}\n{fence}") is None, body
+    assert parse_bare(quoted) is parse_bare(f"{fence}\n{body}\n{fence}") is None, body
     listener, number = in_state(state), next(NUMBERS)
     answers = listener.hear(heard_in, number, "rev", body)
     if parse_comment(body) is not None:
         assert_answered_once(heard_in, answers)
+    elif parse_bare(body) is None:
+        assert not answers, body
     assert not listener.hear(heard_in, number, "rev", body)
 
 
@@ -97,6 +117,14 @@ def test_every_addressed_comment_is_answered_once_and_no_edit_is_run(
     written: Written, heard_in: HeardIn, state: str, login: str
 ) -> None:
     check_the_answer(written, heard_in, state, login)
+
+
+@given(bare_comments(), PLACES, st.just("asked") | STATES, PEOPLE)
+@settings(PLAIN, max_examples=150)
+def test_a_bare_answer_is_obeyed_once_and_only_while_the_bot_asks(
+    written: Written, heard_in: HeardIn, state: str, login: str
+) -> None:
+    check_a_bare_answer(written, heard_in, state, login)
 
 
 @given(WILD, PLACES, STATES)
