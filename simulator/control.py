@@ -48,6 +48,7 @@ VERBS = (
     "create_repository",
     "fork",
     "rename_repository",
+    "rename_account",
     "install",
     "uninstall",
     "suspend",

@@ -14,6 +14,7 @@ from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.events import Authorised, Denied, Event
 from bot.github.model import PullInfo
+from bot.github.permissions import NONE
 
 _ORDER: tuple[str, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 
@@ -23,10 +24,14 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
     pr = await context.read()
     place = place_of(pr)
     comment_id, actor = int(effect.payload["comment_id"]), str(effect.payload["actor"])
+    actor_id = int(effect.payload.get("actor_id", 0))
     command: Command = msgspec.convert(effect.payload["said"], Command)
     roles = await permissions(rooms, pr, context.clock.now())
     needed = _needed(command, roles)
     permission = await rooms.github.permissions.of(repo_of(place), actor)
+    if actor_id and permission.user_id not in (0, actor_id):
+        # The account was renamed since it spoke, and its login is somebody else's now.
+        permission = NONE
     if not allows(permission.permission, permission.role_name, needed):
         found = permission.role_name or permission.permission
         return Outcome(Denied(comment_id, actor, needed, found, heard_in(effect)))
@@ -48,6 +53,9 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
             ),
             heard_in=heard_in(effect),
             said_at=said_at,
+            actor_id=actor_id or permission.user_id,
+            author=pull.author,
+            author_id=pull.author_id,
             unmoved=effect.payload.get("about_sha") == pull.head_sha or _pushed_before(pull, said_at),
         )
     )

@@ -56,8 +56,8 @@ async def find_pulls(rooms: Rooms, effect: Effect, context: Context) -> Outcome[
         if (of := run_of_check(one.external_id)) is not None:
             newest[of[1]] = max(newest.get(of[1], (0, "")), (one.id, of[0]))
     for number, (check_id, run_id) in newest.items():
-        who = str(payload["actor"])
-        pressed = Pressed(place.installation_id, place.full_name, run_id, sha, check_id, who, "retry")
+        who, who_id = str(payload["actor"]), int(payload.get("actor_id", 0))
+        pressed = Pressed(place.installation_id, place.full_name, run_id, sha, check_id, who, "retry", who_id)
         await rooms.tell(f"{place.repository_id}/{number}", pressed, effect.id)
     return Outcome()
 

@@ -12,7 +12,7 @@ from bot.conversation import answers, replies
 from bot.conversation.commands import Answer
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
-from bot.gating.granting import permissions_of
+from bot.gating.granting import is_author, permissions_of
 from bot.gating.stages import closest
 from bot.gating.states import RunState
 from bot.gating.words import Correction
@@ -20,7 +20,7 @@ from bot.gating.words import Correction
 
 def correct(draft: Draft, event: Authorised, command: Answer) -> None:
     """Only while the question waits: what `go` was said to is what runs."""
-    run, place = draft.pr.run, draft.pr.place
+    run = draft.pr.run
     if run is None or run.state is not RunState.awaiting_reviewer or run.assessment is None:
         draft.reply(event.comment_id, answers.nothing_to_correct())
         return
@@ -38,7 +38,7 @@ def correct(draft: Draft, event: Authorised, command: Answer) -> None:
         draft.reply(event.comment_id, answers.answered_so_already(path, command.question, yes=command.yes), done=True)
         return
     weakens = command.yes is (command.question == "trivial")
-    if weakens and place is not None and event.actor.lower() == place.author.lower():
+    if weakens and is_author(draft.pr, event):
         draft.reply(event.comment_id, answers.author_cannot_correct(permissions_of(run).override))
         return
     after = corrected(run.assessment, path, command)

@@ -6,9 +6,10 @@ from bot.conversation import replies
 from bot.gating import climb
 from bot.gating.draft import Draft
 from bot.gating.events import Assessed
-from bot.gating.granting import role_to_waive
+from bot.gating.granting import is_author_called, role_to_waive
 from bot.gating.model import MaxGate
 from bot.gating.states import RunState
+from bot.gating.words import Consent
 
 _RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
 
@@ -23,23 +24,24 @@ def assessed(draft: Draft, event: Assessed) -> None:
         # Out of scope, or taken up where a run of the same head ended: there is nothing to ask.
         return
     consent, chosen = draft.run.consent, draft.run.requested
-    if (
-        consent is not None
-        and chosen is not None
-        and consent.head_sha == event.head_sha
-        and not event.is_fork
-        and refusal(draft, consent.by, chosen, consent.granted) is None
-    ):
+    if consent is not None and chosen is not None and _holds(draft, consent, chosen, event):
         decide(draft, consent.by, chosen, draft.run.requested_reason)
     else:
         climb.ask(draft)
 
 
-def refusal(draft: Draft, actor: str, chosen: MaxGate, granted: tuple[str, ...]) -> str | None:
-    """Why this person cannot let `chosen` stand for the assessed run, or None."""
-    run, place, meant = draft.run, draft.pr.place, _meant(draft)
+def _holds(draft: Draft, consent: Consent, chosen: MaxGate, event: Assessed) -> bool:
+    """Whether the word given before the assessment answers it."""
+    its_author = is_author_called(draft.pr, consent.by) if consent.is_author is None else consent.is_author
+    same = consent.head_sha == event.head_sha and not event.is_fork
+    return same and refusal(draft, its_author, chosen, consent.granted) is None
+
+
+def refusal(draft: Draft, its_author: bool, chosen: MaxGate, granted: tuple[str, ...]) -> str | None:
+    """Why this person (`its_author`: of the pull request) cannot let `chosen` stand for the assessed run, or None."""
+    run, meant = draft.run, _meant(draft)
     weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
-    if weakens and place is not None and actor.lower() == place.author.lower():
+    if weakens and its_author:
         return replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen))
     family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
     return None if family in granted else replies.not_granted(chosen)

@@ -54,7 +54,7 @@ class _Words:
 
     heard_in: HeardIn
     id: int
-    actor: str
+    actor: User
     body: str
     at: datetime | None
     about_sha: str
@@ -161,17 +161,18 @@ def _words(event: str, envelope: Envelope) -> _Words | None:
     if said is None or said.user is None or said.user.type != "User":
         return None
     at, about = (said.created_at, "") if isinstance(said, Comment) else (said.submitted_at, said.commit_id or "")
-    return _Words(heard_in, said.id, said.user.login, said.body or "", at, about, number, author)
+    return _Words(heard_in, said.id, said.user, said.body or "", at, about, number, author)
 
 
 def _spoken(event: str, envelope: Envelope, mention: str) -> Mentioned | Edited | None:
     words = _words(event, envelope)
     if words is None:
         return None
-    heard = hear(_place(envelope, words.number, words.author), words.id, words.actor, words.body, mention)
+    heard = hear(_place(envelope, words.number, words.author), words.id, words.actor.login, words.body, mention)
     if heard is None:
         return None
-    heard = replace(heard, heard_in=words.heard_in, said_at=words.at, about_sha=words.about_sha)
+    known = {"said_at": words.at, "about_sha": words.about_sha, "actor_id": words.actor.id}
+    heard = replace(heard, heard_in=words.heard_in, **known)
     if envelope.action == _NEW[event]:
         return heard
     return _edit(envelope, heard, mention) if envelope.action == "edited" else None
@@ -226,7 +227,7 @@ def _pressed(envelope: Envelope) -> Sequence[tuple[str, Event]]:
         return ()
     key = f"{repository.id}/{int(ours[3])}"
     at = (envelope.installation.id, repository.full_name)
-    return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button)),)
+    return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button, sender.id)),)
 
 
 def _rerequested(envelope: Envelope) -> Sequence[tuple[str, Event]]:
@@ -234,7 +235,7 @@ def _rerequested(envelope: Envelope) -> Sequence[tuple[str, Event]]:
     if envelope.action not in _SUITE_ACTIONS or suite is None or sender is None or sender.type != "User":
         return ()
     place = _place(envelope, 0, None)
-    return ((place.key, SuiteRerequested(place, suite.head_sha, sender.login)),)
+    return ((place.key, SuiteRerequested(place, suite.head_sha, sender.login, sender.id)),)
 
 
 def run_of_check(external_id: str) -> tuple[str, int] | None:

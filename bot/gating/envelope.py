@@ -14,6 +14,7 @@ import msgspec
 class User(msgspec.Struct):
     login: str
     type: str = "User"
+    id: int = 0
 
 
 class Repository(msgspec.Struct):

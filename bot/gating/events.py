@@ -29,7 +29,8 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
 
     `unmoved`: nothing was pushed to where the head comes from since the comment was made, so this head is what it was
     said about. `granted` holds every family of commands that this actor may give: an answer may turn out to be of
-    another family than its words say, such as a `go` on a proposed skip.
+    another family than its words say, such as a `go` on a proposed skip. `author` is the login of the pull request's
+    author now, `author_id` and `actor_id` are the accounts' ids, which stay when logins change; 0 where not known.
     """
 
     comment_id: int
@@ -43,6 +44,9 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
     heard_in: HeardIn = "comment"
     said_at: datetime | None = None
     unmoved: bool = False
+    actor_id: int = 0
+    author: str = ""
+    author_id: int = 0
 
 
 class Denied(msgspec.Struct, frozen=True, tag=True):

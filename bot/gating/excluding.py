@@ -12,7 +12,7 @@ from bot.conversation.commands import Exclude, Include
 from bot.gating import rejudging
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
-from bot.gating.granting import permissions_of
+from bot.gating.granting import is_author, permissions_of
 from bot.gating.model import GateRun, Run
 from bot.gating.stages import closest, leaves_nothing, nameable, resolve
 from bot.gating.states import RunState
@@ -20,8 +20,8 @@ from bot.gating.words import Exclusion
 
 
 def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:
-    run, place = draft.pr.run, draft.pr.place
-    if place is not None and event.actor.lower() == place.author.lower():
+    run = draft.pr.run
+    if is_author(draft.pr, event):
         draft.reply(event.comment_id, judged.author_cannot_exclude(permissions_of(run).override))
         return
     if run is None or _has_no_verdict(run):

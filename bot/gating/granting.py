@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.config.load import builtin_config
 from bot.config.schema import Permissions, RepositoryConfig, Role
-from bot.gating.model import Run
+from bot.gating.events import Authorised
+from bot.gating.model import PullRequest, Run
 
 
 def permissions_of(run: Run | None) -> Permissions:
@@ -12,6 +13,17 @@ def permissions_of(run: Run | None) -> Permissions:
     if run is None or not run.config:
         return builtin_config().permissions
     return RepositoryConfig.model_validate_json(run.config).permissions
+
+
+def is_author(pr: PullRequest, event: Authorised) -> bool:
+    """Whether it is their own pull request. Logins change, and a former one is free for others: ids tell, if known."""
+    if event.actor_id and event.author_id:
+        return event.actor_id == event.author_id
+    return is_author_called(pr, event.actor)
+
+
+def is_author_called(pr: PullRequest, login: str) -> bool:
+    return pr.place is not None and login.lower() == pr.place.author.lower()
 
 
 def role_to_waive(run: Run | None, chosen: str) -> Role:

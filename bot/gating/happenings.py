@@ -17,7 +17,7 @@ class Mentioned(msgspec.Struct, frozen=True, tag=True):
     """A person's new comment. `bare`: it holds only an answer, which counts while the bot waits for one.
 
     `comment_id` numbers what `heard_in` names. `said_at` is GitHub's time of it; `about_sha` the commit that a review
-    is about; both are empty where not known.
+    is about; `actor_id` is of the account, whose login may change. All are empty where not known.
     """
 
     place: Place
@@ -28,6 +28,7 @@ class Mentioned(msgspec.Struct, frozen=True, tag=True):
     heard_in: HeardIn = "comment"
     said_at: datetime | None = None
     about_sha: str = ""
+    actor_id: int = 0
 
 
 class Edited(msgspec.Struct, frozen=True, tag=True):
@@ -95,6 +96,7 @@ class Pressed(msgspec.Struct, frozen=True, tag=True):
     check_id: int
     actor: str
     button: Button
+    actor_id: int = 0
 
 
 class SuiteRerequested(msgspec.Struct, frozen=True, tag=True):
@@ -104,6 +106,7 @@ class SuiteRerequested(msgspec.Struct, frozen=True, tag=True):
     place: Place
     head_sha: str
     actor: str
+    actor_id: int = 0
 
 
 class CommentLost(msgspec.Struct, frozen=True, tag=True):

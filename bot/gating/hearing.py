@@ -38,7 +38,7 @@ def mentioned(draft: Draft, event: Mentioned) -> None:
     else:
         # The command rides along as a whole event, so that the look-up needs nothing else.
         said = msgspec.to_builtins(event.said)
-        payload = {"comment_id": event.comment_id, "actor": event.actor, "said": said}
+        payload = {"comment_id": event.comment_id, "actor": event.actor, "actor_id": event.actor_id, "said": said}
         if event.said_at is not None:
             payload["said_at"] = event.said_at.isoformat()
         if event.about_sha:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.conversation import replies
 from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
 from bot.gating import correcting, deciding, excluding, rejudging, repeating
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
+from bot.gating.granting import is_author
 from bot.gating.model import MaxGate, Run
 from bot.gating.states import RunState
 from bot.gating.words import Consent
@@ -29,6 +31,8 @@ def obey(draft: Draft, event: Authorised) -> None:
     """Carry out one command, or reply why not. Every command ends in exactly one visible answer."""
     command = event.command
     draft.set(is_open=event.is_open)
+    if event.author and draft.pr.place is not None:
+        draft.set(place=replace(draft.pr.place, author=event.author))
     # The look-up may know of a push before its delivery comes.
     draft.notice_head(event.head_sha)
     if not event.is_open and not isinstance(command, _STARTS_NOTHING):
@@ -73,7 +77,8 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
         draft.reply(event.comment_id, why)
     elif run is None or run.state.ended:
         named = command.max_gate is not None and event.unmoved
-        consent = Consent(event.actor, event.head_sha, event.granted) if named else None
+        wrote_it = is_author(draft.pr, event)
+        consent = Consent(event.actor, event.head_sha, event.granted, wrote_it) if named else None
         draft.begin_run(event.actor, command.max_gate, command.reason, consent)
     elif run.state is RunState.awaiting_reviewer:
         _answer(draft, event, command)
@@ -91,7 +96,7 @@ def _buries(draft: Draft, event: Authorised, command: Go) -> str | None:
     run = draft.run
     if command.max_gate is None or run.assessment is None or run.head_sha != event.head_sha:
         return None
-    return deciding.refusal(draft, event.actor, command.max_gate, event.granted)
+    return deciding.refusal(draft, is_author(draft.pr, event), command.max_gate, event.granted)
 
 
 def _answer(draft: Draft, event: Authorised, command: Go) -> None:
@@ -99,7 +104,7 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
     if not run.question_id:
         # The question is on its way to GitHub: an answer is weighed once it is known which of the two came first.
         said = msgspec.to_builtins(command)
-        payload = {"comment_id": event.comment_id, "actor": event.actor, "said": said}
+        payload = {"comment_id": event.comment_id, "actor": event.actor, "actor_id": event.actor_id, "said": said}
         if event.said_at is not None:
             payload["said_at"] = event.said_at.isoformat()
         draft.effect("authorise", payload, due=draft.now + QUESTION_ON_ITS_WAY)
@@ -118,7 +123,7 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         repeating.ask_anew(draft, event, command)
         return
     chosen: MaxGate = command.max_gate or run.proposed
-    if (why := deciding.refusal(draft, event.actor, chosen, event.granted)) is not None:
+    if (why := deciding.refusal(draft, is_author(draft.pr, event), chosen, event.granted)) is not None:
         draft.reply(event.comment_id, why)
     else:
         deciding.decide(draft, event.actor, chosen, command.reason)

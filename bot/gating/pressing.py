@@ -39,4 +39,5 @@ def pressed(draft: Draft, event: Pressed) -> None:
         draft.reply(press.number, replies.button_of_before(run.state, run.head_sha))
         return
     said = msgspec.to_builtins(_MEANS[event.button])
-    draft.effect("authorise", {"comment_id": press.number, "actor": event.actor, "said": said})
+    payload = {"comment_id": press.number, "actor": event.actor, "actor_id": event.actor_id, "said": said}
+    draft.effect("authorise", payload)

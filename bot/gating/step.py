@@ -102,7 +102,7 @@ def step(pr: PullRequest, event: Event, now: datetime) -> Transition[PullRequest
         draft.set(check=event.check)
     elif isinstance(event, SuiteRerequested):
         draft.set(place=event.place)
-        draft.effect("find_pulls", {"head_sha": event.head_sha, "actor": event.actor})
+        draft.effect("find_pulls", {"head_sha": event.head_sha, "actor": event.actor, "actor_id": event.actor_id})
     elif isinstance(event, Pressed):
         pressing.pressed(draft, event)
     elif isinstance(event, Rejudged):

@@ -56,8 +56,12 @@ class FormerVerdict(msgspec.Struct, frozen=True):
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """An explicit max_gate in a first mention: `by` whom, for the head it was said about, and what they may decide."""
+    """An explicit max_gate in a first mention: `by` whom, for the head it was said about, and what they may decide.
+
+    `is_author`: it is their own pull request; None where an earlier release left that to a comparison of logins.
+    """
 
     by: str
     head_sha: str
     granted: tuple[str, ...] = ()
+    is_author: bool | None = None

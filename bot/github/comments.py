@@ -172,6 +172,7 @@ def _comment(body: CommentBody, app: AppInfo) -> Comment:
         url=body.html_url,
         author_is_person=body.user is not None and body.user.type == "User",
         node_id=body.node_id,
+        author_id=body.user.id if body.user else 0,
     )
 
 

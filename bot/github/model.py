@@ -53,7 +53,8 @@ class Repository:
 class PullInfo:
     """A pull request. `head_repo_full_name` is None once the fork it came from was deleted; that still `is_fork`.
 
-    `pushed_at`: when anything was last pushed to the repository the head comes from.
+    `author_id` is of the account, whose login may change; 0 for a deleted one. `pushed_at`: when anything was last
+    pushed to the repository the head comes from.
     """
 
     number: int
@@ -67,6 +68,7 @@ class PullInfo:
     merged: bool
     draft: bool
     pushed_at: datetime | None = None
+    author_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +85,20 @@ class Comment:
     url: str
     author_is_person: bool = False
     node_id: str = ""
+    author_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Permission:
     """What a user may do on a repository. Unknown users and Apps have none.
 
-    `permission` folds maintain into write and triage into read; `role_name` does not.
+    `permission` folds maintain into write and triage into read; `role_name` does not. `user_id` is of the account that
+    has this login now, 0 where there is none.
     """
 
     permission: Level
     role_name: str
+    user_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

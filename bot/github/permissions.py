@@ -49,4 +49,4 @@ class Permissions:
             return NONE
         body = answer.read(PermissionBody)
         level = _LEVELS.get(body.permission, "none")
-        return Permission(level, body.role_name or level)
+        return Permission(level, body.role_name or level, body.user.id if body.user else 0)

@@ -41,4 +41,5 @@ def _pull_info(body: PullBody) -> PullInfo:
         merged=body.merged,
         draft=body.draft,
         pushed_at=head.pushed_at if head else None,
+        author_id=body.user.id if body.user else 0,
     )

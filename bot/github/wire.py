@@ -17,6 +17,7 @@ Sha = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")]
 class User(msgspec.Struct, frozen=True):
     login: str
     type: str = "User"
+    id: int = 0
 
 
 class AppReference(msgspec.Struct, frozen=True):
@@ -120,6 +121,7 @@ class ThreadBody(msgspec.Struct, frozen=True):
 class PermissionBody(msgspec.Struct, frozen=True):
     permission: str
     role_name: str = ""
+    user: User | None = None
 
 
 class CommitBody(msgspec.Struct, frozen=True):

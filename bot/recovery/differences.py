@@ -45,7 +45,7 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
             if not heard.bare and f"comment:{comment.id}" not in pr.edits_answered:
                 found.append(edited(heard))
         else:
-            found.append(replace(heard, said_at=comment.created_at))
+            found.append(replace(heard, said_at=comment.created_at, actor_id=comment.author_id))
     if pr.head_sha and seen.pull.head_sha != pr.head_sha:
         found.append(HeadMoved(place, seen.pull.head_sha, pr.head_sha))
     known_base = (pr.run.base_moved_to or pr.run.base_ref) if pr.run is not None else ""

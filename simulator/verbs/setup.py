@@ -145,6 +145,16 @@ class SetupVerbs(Parts):
         which.name = name
         await self.world.changed()
 
+    async def rename_account(self, login: str, new_login: str) -> None:
+        """The id stays, and all that belongs to it; the former login is free for anybody."""
+        account = self.world.accounts.pop(login.lower())
+        account.login = new_login
+        self.world.accounts[new_login.lower()] = account
+        for repository in self.world.repositories.values():
+            if (held := repository.collaborators.pop(login.lower(), None)) is not None:
+                repository.collaborators[new_login.lower()] = held
+        await self.world.changed()
+
     async def install(
         self,
         app: App | int,

@@ -102,6 +102,22 @@ async def test_a_button_is_asked_for_its_permission_like_a_comment(tmp_path: Pat
         w.canonical()
 
 
+async def test_an_author_under_another_name_is_the_author_all_the_same(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.to_question()
+        # No delivery about the pull request itself tells of the new name.
+        await w.sim.rename_account("ada", "lovelace")
+        await w.presses("lovelace", "skip")
+        assert "the author of a pull request cannot weaken its own gate" in w.reply()
+        assert (await w.run()).state is RunState.awaiting_reviewer
+        # The name that is free again is somebody else's, who may not.
+        w.sim.account("ada")
+        await w.presses("ada", "skip")
+        assert "needs `write` access" in w.reply()
+        assert (await w.run()).state is RunState.awaiting_reviewer
+        w.canonical()
+
+
 async def test_a_button_of_before_does_nothing_and_a_push_is_named(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.scheduled_run()
