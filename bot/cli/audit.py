@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Literal
 
 import click
 import msgspec
@@ -26,10 +27,14 @@ _NOT_LOOKED_UP = frozenset({"help", "status", "misunderstood"})
 """What anybody may say: nothing is looked up for it."""
 
 
+Permission = Literal["allowed", "denied", "not needed", "not known yet", "not known"]
+"""Not known: the look-up was given up; nothing was done on such a command."""
+
+
 class Entry(msgspec.Struct, frozen=True):
-    """One command. `allowed`: None where nothing had to be looked up, or the look-up never came to an end; `role` is
-    what GitHub said; `head_sha` the commit at that moment; `led_to` the decision, `run` the run it was for, `now` what
-    became of that run."""
+    """One command. `permission`: what the look-up came to, and `allowed` the same for programs, None for the last
+    three; `role` is what GitHub said; `head_sha` the commit at that moment; `led_to` the decision, `run` the run it was
+    for, `now` what became of that run."""
 
     at: datetime
     pull_request: str
@@ -43,6 +48,7 @@ class Entry(msgspec.Struct, frozen=True):
     led_to: str
     run: str = ""
     now: str = ""
+    permission: Permission = "not needed"
 
 
 @click.command("audit", short_help="Who commanded what, with which permission, and what it led to.")
@@ -76,9 +82,8 @@ def entries(tx: Tx, begin: datetime) -> Iterator[Entry]:
 def _entry(past: Past, move: MoveView, pull_request: str) -> Entry:
     event = event_of(move)
     said = event.get("said", {})
-    answer = next(
-        (one for one in past.following([move.seq]) if one.kind in ("Authorised", "Denied", "EffectFailed")), None
-    )
+    answer = next((one for one in past.following([move.seq]) if _answers(one)), None)
+    permission = _permission(past, move, answer)
     told = event_of(answer) if answer else {}
     run = (past.run_at(answer.seq) if answer else None) or ""
     return Entry(
@@ -88,13 +93,29 @@ def _entry(past: Past, move: MoveView, pull_request: str) -> Entry:
         command=asked_for(event),
         comment_id=int(event.get("comment_id", 0)),
         delivery=move.cause.partition(":")[2] if "delivery:" in move.cause else "",
-        allowed=answer.kind == "Authorised" if answer and answer.kind != "EffectFailed" else None,
+        allowed={"allowed": True, "denied": False}.get(permission),
         role=str(told.get("role", "")),
         head_sha=str(told.get("head_sha", "")),
         led_to=_led_to(past, move, answer, said.get("type") in _NOT_LOOKED_UP),
-        run=run if answer and answer.kind == "Authorised" else "",
-        now=_now(past, run) if answer and answer.kind == "Authorised" else "",
+        run=run if permission == "allowed" else "",
+        now=_now(past, run) if permission == "allowed" else "",
+        permission=permission,
     )
+
+
+def _answers(move: MoveView) -> bool:
+    """Whether it ends the look-up of a permission; a reaction that failed says nothing about that."""
+    return move.kind in ("Authorised", "Denied") or (
+        move.kind == "EffectFailed" and event_of(move).get("kind") == "authorise"
+    )
+
+
+def _permission(past: Past, move: MoveView, answer: MoveView | None) -> Permission:
+    if answer is not None:
+        ends: dict[str, Permission] = {"Authorised": "allowed", "Denied": "denied"}
+        return ends.get(answer.kind, "not known")
+    looks = [act for act in past.acts_of([move]) if act.kind == "authorise"]
+    return "not known yet" if any(act.ended_at is None for act in looks) else "not needed"
 
 
 def _led_to(past: Past, move: MoveView, answer: MoveView | None, anybody: bool) -> str:
@@ -116,12 +137,18 @@ def _now(past: Past, run: str) -> str:
 
 
 def _line(entry: Entry) -> str:
-    verdict = {True: f"allowed, role {entry.role}", False: f"denied, role {entry.role or 'unknown'}", None: "anybody"}
+    verdict = {
+        "allowed": f"allowed, role {entry.role}",
+        "denied": f"denied, role {entry.role or 'unknown'}",
+        "not needed": "anybody",
+        "not known yet": "permission not known yet",
+        "not known": "permission not known",
+    }
     head = f" at {entry.head_sha[:10]}" if entry.head_sha else ""
     after = f"; run {entry.run}: {entry.now}" if entry.run and entry.now != entry.led_to else ""
     return (
         f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.pull_request}  {entry.who}: {entry.command}{head}"
-        f"  [{verdict[entry.allowed]}]  {entry.led_to}{after}"
+        f"  [{verdict[entry.permission]}]  {entry.led_to}{after}"
     )
 
 

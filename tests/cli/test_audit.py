@@ -62,6 +62,37 @@ async def test_each_command_stands_with_its_permission_and_its_consequence(
         assert line.endswith(f"run {again['run']}: gate 1: pass")
 
 
+async def test_a_permission_that_could_not_be_looked_up_is_not_told_as_one_that_anybody_has(
+    tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as scene:
+        scene.sim.fault("status", method="POST", path="*/reactions", status=404, times=1)
+        await scene.says("rev", "@perf-gate")
+        scene.sim.fault("status", method="GET", path="*/collaborators/*", status=502, times=None)
+        await scene.says("ada", "@perf-gate skip")
+        pending = audited(scene, environment).output.splitlines()[-1]
+        assert "ada: skip  [permission not known yet]  its permission is being looked up" in pending
+        await scene.live_through(timedelta(hours=1))
+        scene.new_comments()
+        rev, ada = json.loads(audited(scene, environment, "--json").output)
+        assert (rev["permission"], rev["allowed"], rev["role"]) == ("allowed", True, "write")
+        assert (ada["permission"], ada["allowed"], ada["run"]) == ("not known", None, "")
+        assert "[permission not known]  authorise was given up" in audited(scene, environment).output.splitlines()[-1]
+
+
+async def test_a_reaction_that_was_given_up_hides_no_permission(
+    tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as scene:
+        scene.sim.fault("status", method="POST", path="*/reactions", status=422, times=None)
+        scene.sim.fault("status", method="GET", path="*/collaborators/*", status=502, times=6)
+        await scene.says("rev", "@perf-gate")
+        await scene.live_through(timedelta(minutes=10))
+        scene.new_comments()
+        (rev,) = json.loads(audited(scene, environment, "--json").output)
+        assert (rev["permission"], rev["role"]) == ("allowed", "write")
+
+
 async def test_it_looks_back_no_further_than_it_is_asked(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
     async with world(tmp_path) as scene:
         await scene.to_question()
