@@ -21,6 +21,7 @@ from bot.cli import COMMANDS
 from bot.config.settings import PREFIX, Settings
 from bot.engine.port import CannotStart
 from bot.engine.shell import DEFAULT_GRACE
+from bot.github.manifest import manifest
 from tests.conversations.world import world
 from tests.engine import postgres_server
 
@@ -44,6 +45,9 @@ def test_fly_mounts_the_state_and_routes_to_the_port_that_serve_listens_on() -> 
     (mount,) = FLY["mounts"]
     assert mount["destination"] == environment["PERF_GATE_STATE_DIR"]
     assert str(service["internal_port"]) == environment["PERF_GATE_PORT"]
+    # Without it no comment and no check run leads to the pages; app.yml sends the deliveries to the same host.
+    assert environment["PERF_GATE_PUBLIC_URL"] == f"https://{FLY['app']}.fly.dev"
+    assert manifest()["hook_attributes"]["url"] == f"{environment['PERF_GATE_PUBLIC_URL']}/webhook"
     assert environment["PERF_GATE_HOST"] == "0.0.0.0"  # noqa: S104 — inside the machine, behind fly's proxy
     assert service["auto_stop_machines"] == "off"
     assert service["min_machines_running"] == 1

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 
+from bot.config.addresses import is_plain_address
+
 _CLUSTER = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 # Bucket names: https://cloud.google.com/storage/docs/buckets#naming
 _BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
-_PLAIN_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*/?")
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
 
 
@@ -97,7 +98,7 @@ def _address(value: str) -> str:
 
 def _page_address(value: str) -> str:
     """It stands in Markdown links, with a path of ours behind it."""
-    if not _PLAIN_ADDRESS.fullmatch(_address(value)):
+    if not is_plain_address(_address(value)):
         raise ValueError("not a plain address such as https://host or https://host/folder")
     return value.rstrip("/")
 

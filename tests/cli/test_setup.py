@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
-from bot.cli.setup.page import Wish, served
+from bot.cli.setup.page import Wish, public_url, served
 from bot.config.environment import load_settings
 from bot.github import manifest
 from simulator import Simulator
@@ -71,6 +71,7 @@ async def test_the_manifest_flow_leaves_an_app_that_serve_can_start_with(
         assert "perf-gate serve" in html.unescape(said)
         assert app.webhook_secret not in said + steps
         assert "PRIVATE KEY" not in said + steps
+    assert "PERF_GATE_PUBLIC_URL=https://gate.example.org\n" in (folder / "app.env").read_text()
     assert {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {
         "private-key.pem": 0o600,
         "webhook-secret": 0o600,
@@ -85,6 +86,51 @@ async def test_the_manifest_flow_leaves_an_app_that_serve_can_start_with(
     settings = load_settings()
     assert (settings.app_id, settings.webhook_secret.get_secret_value()) == (app.id, app.webhook_secret)
     assert "PRIVATE KEY" in settings.private_key.get_secret_value()
+
+
+async def test_a_key_that_the_disk_does_not_take_is_held_until_it_does(tmp_path: Path) -> None:
+    folder = tmp_path / "app"
+    async with (
+        Simulator() as sim,
+        aiohttp.ClientSession() as session,
+        served(wish(sim, folder), 0) as page,
+    ):
+        back, _ = await press(session, page.address)
+        # In the folder's place stands something else since the page was opened.
+        folder.write_text("in the way")
+        for _ in range(2):
+            async with session.get(back) as answer:
+                said = await answer.text()
+                assert answer.status == 507
+            assert "Registered, but not kept yet" in said
+            assert "Mend that, and load this page again" in said
+            assert "PRIVATE KEY" not in said
+        assert folder.read_text() == "in the way"
+        folder.unlink()
+        async with session.get(back) as answer:
+            assert answer.status == 200
+        assert "is registered" in await page.done
+    assert len(sim.world.apps) == 1
+    assert "PRIVATE KEY" in (folder / "private-key.pem").read_text()
+
+
+def test_nothing_is_registered_where_no_key_could_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    refused = run("--url", "https://gate.example.org", "--to", str(tmp_path / "file" / "app"))
+    assert refused.exit_code == 2
+    assert "the App's credentials cannot be kept in" in refused.output
+
+
+@pytest.mark.parametrize(
+    ("door", "pages"),
+    [
+        ("https://gate.example.org/webhook", "https://gate.example.org"),
+        ("https://example.org/gate/webhook", "https://example.org/gate"),
+        ("https://user@example.org/webhook", ""),
+    ],
+)
+def test_the_pages_are_where_the_door_is(door: str, pages: str) -> None:
+    assert public_url(door) == pages
 
 
 async def test_an_answer_with_another_state_is_refused_and_nothing_is_kept(tmp_path: Path) -> None:

@@ -79,10 +79,10 @@ def _refuse_halves(of_an_app: Mapping[str, object | None], by_hand: bool) -> Non
 
 
 async def _register(url: str, organization: str | None, name: str | None, folder: Path, port: int) -> None:
-    from bot.cli.setup.keeping import refuse_to_overwrite
+    from bot.cli.setup.keeping import make_ready
     from bot.cli.setup.page import Wish, served
 
-    refuse_to_overwrite(folder)
+    make_ready(folder)
     wish = Wish(_door(url), folder, _github_url(), _api_url(), organization, name)
     async with served(wish, port) as page:
         click.echo(f"Open {page.address}/ in a browser on this machine (Ctrl-C ends it).")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 
 from bot.faults import Fault
@@ -17,24 +18,43 @@ def refuse_to_overwrite(folder: Path) -> None:
         raise Fault(f"{folder / there[0]} is there already, and may be an App's only key; move it away, or set --to")
 
 
-def keep(folder: Path, app_id: int, pem: str, webhook_secret: str) -> Path:
-    """Write all three; the environment file. Raises Fault where one is there, or the disk will not take them."""
+def make_ready(folder: Path) -> None:
+    """Before anything is registered: a key is shown once, and must then have a place. Raises Fault."""
     refuse_to_overwrite(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        key, secret = (folder / name for name in (KEY, SECRET))
+        probe = folder / ".probe"
+        _write(probe, "The size of a key and more, where a disk may be full.\n" * 100)
+        probe.unlink()
+    except OSError as error:
+        raise _not_kept(folder, error) from error
+
+
+def keep(folder: Path, app_id: int, pem: str, webhook_secret: str, public_url: str = "") -> Path:
+    """Write all three; the environment file. Raises Fault where one is there, or the disk will not take them: then
+    nothing of it is left, and it may be tried again. `public_url`: where the pages will be, for links to them."""
+    refuse_to_overwrite(folder)
+    key, secret, file = (folder / name for name in (KEY, SECRET, ENVIRONMENT))
+    lines = {
+        "PERF_GATE_APP_ID": str(app_id),
+        "PERF_GATE_PRIVATE_KEY": str(key.absolute()),
+        "PERF_GATE_WEBHOOK_SECRET_FILE": str(secret.absolute()),
+    } | ({"PERF_GATE_PUBLIC_URL": public_url} if public_url else {})
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(key, pem if pem.endswith("\n") else f"{pem}\n")
         _write(secret, f"{webhook_secret}\n")
-        lines = {
-            "PERF_GATE_APP_ID": str(app_id),
-            "PERF_GATE_PRIVATE_KEY": str(key.absolute()),
-            "PERF_GATE_WEBHOOK_SECRET_FILE": str(secret.absolute()),
-        }
-        file = folder / ENVIRONMENT
         _write(file, "".join(f"{name}={shlex.quote(value)}\n" for name, value in lines.items()))
     except OSError as error:
-        raise Fault(f"the App's credentials cannot be kept in {folder}: {error.strerror}") from error
+        for written in (key, secret, file):
+            with suppress(OSError):
+                written.unlink(missing_ok=True)
+        raise _not_kept(folder, error) from error
     return file
+
+
+def _not_kept(folder: Path, error: OSError) -> Fault:
+    return Fault(f"the App's credentials cannot be kept in {folder}: {error.strerror}")
 
 
 def _write(file: Path, text: str) -> None:

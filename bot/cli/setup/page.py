@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 from aiohttp import web
 
 from bot.cli.setup.keeping import keep, next_steps
+from bot.config.addresses import is_plain_address
 from bot.faults import Fault
 from bot.github.manifest import Registered, convert, manifest_for
 
@@ -39,11 +40,16 @@ class Wish:
 
 @dataclass
 class Page:
-    """`done` holds the next steps once the App is there. `state` proves that an answer belongs to this page."""
+    """`done` holds the next steps once the App is kept, `registered` what GitHub gave, which it gives this once.
+
+    `state` proves that an answer belongs to this page.
+    """
 
     wish: Wish
     address: str = ""
+    registered: Registered | None = None
     state: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     done: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def application(self) -> web.Application:
@@ -68,16 +74,38 @@ class Page:
     async def _registered(self, request: web.Request) -> web.Response:
         if not hmac.compare_digest(request.query.get("state", "").encode(), self.state.encode()):
             return _html("<h1>Not from here</h1><p>The state is not this page's; begin again.</p>", status=403)
-        if self.done.done():
-            return _html("<h1>Done already</h1><p>The App is registered; the terminal says what comes next.</p>", 409)
+        async with self.turn:
+            if self.done.done():
+                return _html(
+                    "<h1>Done already</h1><p>The App is registered; the terminal says what comes next.</p>", 409
+                )
+            return await self._converted(request.query.get("code", ""))
+
+    async def _converted(self, code: str) -> web.Response:
         try:
-            registered = await convert(self.wish.api_url, request.query.get("code", ""))
-            file = keep(self.wish.folder, registered.id, registered.pem, registered.webhook_secret)
+            if self.registered is None:
+                self.registered = await convert(self.wish.api_url, code)
         except Fault as fault:
             return _html(f"<h1>Not registered</h1><p>{escape(fault.public)}</p>", status=502)
-        steps = next_steps(file, registered.slug, install_url(registered))
+        app = self.registered
+        try:
+            file = keep(self.wish.folder, app.id, app.pem, app.webhook_secret, public_url(self.wish.webhook_url))
+        except Fault as fault:
+            # GitHub shows the key this once: until it is kept, only this process has it.
+            return _html(
+                f"<h1>Registered, but not kept yet</h1><p>The App {escape(app.slug)} is there, but "
+                f"{escape(fault.public)}. Mend that, and load this page again; do not end perf-gate setup before.</p>",
+                status=507,
+            )
+        steps = next_steps(file, app.slug, install_url(app))
         self.done.set_result(steps)
         return _html(f"<h1>Registered</h1><pre>{escape(steps)}</pre>")
+
+
+def public_url(webhook_url: str) -> str:
+    """Where the pages of a server with this door are; empty where that address could stand in no link."""
+    folder = webhook_url.removesuffix("/webhook")
+    return folder if is_plain_address(folder) else ""
 
 
 def install_url(registered: Registered) -> str:
