@@ -22,8 +22,9 @@ from bot.effects.ledger import PaceLedger
 from bot.effects.prepare import sweep_trees
 from bot.effects.registry import ROWS, policies
 from bot.engine.clock import SystemClock
-from bot.engine.port import Clock
+from bot.engine.port import Clock, Delivery
 from bot.gating.deliveries import worth_keeping
+from bot.gating.envelope import brief
 from bot.gating.machine import GateMachine
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
@@ -130,7 +131,11 @@ def _door(settings: Settings, engine: GateEngine, tally: Tally) -> Door:
     def keep(event: str, members: Members) -> bool:
         return worth_keeping(event, members, settings.mention)
 
-    return door(settings.webhook_secret.get_secret_value().encode(), counting(engine.accept, tally), keep)
+    def accept(delivery: Delivery) -> Awaitable[bool]:
+        kept = None if delivery.body is None else brief(delivery.body)
+        return engine.accept(Delivery(delivery.guid, delivery.event, kept))
+
+    return door(settings.webhook_secret.get_secret_value().encode(), counting(accept, tally), keep)
 
 
 def _web(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 MOST_AT_ONCE = 8
 """Items one transaction consumes: a backlog shares fsyncs, and an `accept` behind it waits for some milliseconds, as an
@@ -22,16 +22,27 @@ MANY = 10
 PAUSE = 0.025
 """Between two items in a rush: they take some percent of the time, and nobody waits for more than one of them."""
 
+CROWD = 50
+"""Deliveries in a window, 1,000 in a second: accepting them takes all there is, and each item holds many up."""
+
+LONG_PAUSE = 0.25
+"""Between two items then: less than one delivery in a hundred waits for one of them."""
+
 LONGEST = 10.0
 """Seconds. A backlog of more is no burst any more, and people wait for answers."""
 
 
 class Rush:
-    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        seconds: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._seconds = seconds
+        self._wait = wait
         self._window = seconds()
         self._count = 0
-        self._rushed = False
+        self._before = 0
         self._since: float | None = None
 
     def came(self) -> None:
@@ -43,7 +54,7 @@ class Rush:
     def on(self) -> bool:
         now = self._seconds()
         self._turn(now)
-        if not (self._rushed or self._count >= MANY):
+        if self._most < MANY:
             return False
         if self._since is None:
             self._since = now
@@ -53,14 +64,19 @@ class Rush:
         """Let those pass that are to be accepted, if there is a rush; how many items to handle then."""
         if not self.on:
             return MOST_AT_ONCE
-        await asyncio.sleep(PAUSE)
+        await self._wait(LONG_PAUSE if self._most >= CROWD else PAUSE)
         return 1 if self.on else MOST_AT_ONCE
 
+    @property
+    def _most(self) -> int:
+        """In this window and in the one just before, which still tells of a rush."""
+        return max(self._count, self._before)
+
     def _turn(self, now: float) -> None:
-        """Begin a window where the last is over; what was counted in the one just before still tells of a rush."""
+        """Begin a window where the last is over."""
         passed = now - self._window
         if passed >= WINDOW:
-            self._rushed = self._count >= MANY and passed < 2 * WINDOW
+            self._before = self._count if passed < 2 * WINDOW else 0
             self._window, self._count = now, 0
-            if not self._rushed:
+            if self._before < MANY:
                 self._since = None

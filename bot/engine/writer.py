@@ -62,8 +62,19 @@ class Trouble:
 
 
 class Writer:
-    def __init__(self, connect: Connect, sharing: Sharing, trouble: Trouble, committed: Committed, most: int) -> None:
-        """`most` jobs share a transaction at most. Needs a running event loop."""
+    def __init__(
+        self,
+        connect: Connect,
+        sharing: Sharing,
+        trouble: Trouble,
+        committed: Committed,
+        most: int,
+        between: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`most` jobs share a transaction at most. Needs a running event loop.
+
+        `between` runs in the writer's thread after each, when those that waited for it are told; it must not raise.
+        """
         self.commits = 0
         self._connect = connect
         self._sharing = sharing
@@ -71,7 +82,9 @@ class Writer:
         self._committed = committed
         self._most = most
         self._loop = asyncio.get_running_loop()
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Sequence[_Job] | None] = queue.SimpleQueue()
+        self._coming: list[_Job] = []
+        self._between = between
         self._closed = False
         self._thread = threading.Thread(target=self._write_until_closed, name="engine-writer", daemon=True)
         self._thread.start()
@@ -84,7 +97,7 @@ class Writer:
         if self._closed:
             raise StoreError("the database is closed", transient=False)
         job = _Job(work, self._loop.create_future(), rouses)
-        self._jobs.put(job)
+        self._jobs.put([job])
         result: T = await job.future
         return result
 
@@ -97,13 +110,23 @@ class Writer:
         if self._closed:
             future.set_exception(StoreError("the database is closed", transient=False))
         else:
+            # What the event loop hears in one turn is handed over once: each hand-over wakes a thread that competes
+            # with this one for the interpreter.
+            if not self._coming:
+                self._loop.call_soon(self._hand_over)
             alone = lambda tx: intake(tx, [item])[0]  # noqa: E731
-            self._jobs.put(_Job(alone, future, rouses, intake, item))
+            self._coming.append(_Job(alone, future, rouses, intake, item))
         return future
+
+    def _hand_over(self) -> None:
+        if self._coming:
+            coming, self._coming = self._coming, []
+            self._jobs.put(coming)
 
     async def close(self) -> None:
         """Finish what was asked for."""
         self._closed = True
+        self._hand_over()
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -111,16 +134,17 @@ class Writer:
         open_ = True
         while open_:
             batch: list[_Job] = []
-            job = self._jobs.get()
-            while job is not None:
-                batch.append(job)
-                if len(batch) == self._most or self._jobs.empty():
+            jobs = self._jobs.get()
+            while jobs is not None:
+                batch += jobs
+                if len(batch) >= self._most or self._jobs.empty():
                     break
-                job = self._jobs.get()
-            open_ = job is not None
-            for part in _urgent_first(batch):
+                jobs = self._jobs.get()
+            open_ = jobs is not None
+            for part in _urgent_first(batch, self._most):
                 revoked = self._commit_batch(part)
                 self._loop.call_soon_threadsafe(self._finish, part, revoked)
+                self._between()
 
     def _commit_batch(self, batch: Sequence[_Job]) -> Sequence[str]:
         try:
@@ -193,10 +217,10 @@ class Writer:
                 job.future.set_exception(job.error)
 
 
-def _urgent_first(batch: Sequence[_Job]) -> list[list[_Job]]:
+def _urgent_first(batch: Sequence[_Job], most: int) -> list[list[_Job]]:
     """What shares a transaction: what came from outside, then all else."""
     parts = [job for job in batch if job.intake is not None], [job for job in batch if job.intake is None]
-    return [part for part in parts if part]
+    return [part[at : at + most] for part in parts for at in range(0, len(part), most)]
 
 
 class Reader:

@@ -85,7 +85,7 @@ class RequestedAction(msgspec.Struct):
     identifier: str = ""
 
 
-class Envelope(msgspec.Struct):
+class Envelope(msgspec.Struct, omit_defaults=True):
     action: str = ""
     repository: Repository | None = None
     installation: Installation | None = None
@@ -106,3 +106,20 @@ class Said(msgspec.Struct):
 
     body: str | None = None
     user: User | None = None
+
+
+read = msgspec.json.Decoder(Envelope).decode
+"""Raises msgspec.MsgspecError on a wrong shape."""
+_write = msgspec.json.Encoder().encode
+
+
+def brief(body: bytes) -> bytes:
+    """The same delivery with no more in it than is read: what is kept of somebody's words is what they are kept for.
+
+    A payload is mostly addresses and the pull request's description; what is left is a fortieth of it, and as much
+    less to write before GitHub has its answer. One of a wrong shape stays as it is: so it fails, where it can be seen.
+    """
+    try:
+        return _write(read(body))
+    except msgspec.MsgspecError:
+        return body

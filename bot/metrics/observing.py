@@ -53,13 +53,16 @@ def _observed(policy: Policy, tally: Tally, now: Callable[[], datetime]) -> Poli
 def counting(accept: Callable[[Delivery], Awaitable[bool]], tally: Tally) -> Callable[[Delivery], Awaitable[bool]]:
     """The same door for deliveries; what becomes of them is counted."""
 
-    async def counted(delivery: Delivery) -> bool:
-        how = "not stored"
-        try:
-            new = await accept(delivery)
-            how = "accepted" if new else "seen before"
-        finally:
-            tally.deliveries[how] += 1
-        return new
+    def count(stored: asyncio.Future[bool]) -> None:
+        if stored.cancelled() or stored.exception() is not None:
+            tally.deliveries["not stored"] += 1
+        else:
+            tally.deliveries["accepted" if stored.result() else "seen before"] += 1
+
+    def counted(delivery: Delivery) -> Awaitable[bool]:
+        # A task of its own for each delivery would cost as much as storing it: a store gives a future.
+        stored = asyncio.ensure_future(accept(delivery))
+        stored.add_done_callback(count)
+        return stored
 
     return counted

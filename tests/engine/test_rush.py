@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import threading
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from bot.engine.port import Delivery
-from bot.engine.rush import LONGEST, MANY, MOST_AT_ONCE, WINDOW, Rush
-from bot.engine.sqlite.checkpoint import FROM_BYTES, Checkpoints
-from bot.engine.sqlite.database import Database, connect
+from bot.engine.rush import CROWD, LONG_PAUSE, LONGEST, MANY, MOST_AT_ONCE, PAUSE, WINDOW, Rush
+from bot.engine.sqlite.database import Database
 from bot.engine.tables.inbox import Arrived
 from bot.engine.transaction import Tx
 from tests.engine.clock import START
@@ -85,6 +84,26 @@ async def test_handling_goes_on_in_a_rush_one_at_a_time() -> None:
     assert await rush.give_way() == 1
 
 
+@pytest.mark.parametrize(("deliveries", "pause"), [(MANY, PAUSE), (CROWD - 1, PAUSE), (CROWD, LONG_PAUSE)])
+async def test_the_more_come_the_longer_handling_waits(deliveries: int, pause: float) -> None:
+    """Where accepting takes all there is, each item that is handled holds up many: then it is few a second."""
+    waited: list[float] = []
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+
+    watch = Watch()
+    rush = Rush(watch, wait)
+    crowd(rush, deliveries)
+    await rush.give_way()
+    watch.pass_(A_WINDOW)
+    await rush.give_way()
+    assert waited == [pause, pause]
+    watch.pass_(A_WINDOW)
+    await rush.give_way()
+    assert waited == [pause, pause]
+
+
 async def test_deliveries_that_come_together_are_all_stored_and_handled_once(shell: Shell) -> None:
     """Some known before, some twice among them, some of which only the GUID is kept."""
     async with playing(shell) as stage:
@@ -124,7 +143,8 @@ async def test_what_comes_is_committed_before_what_else_waits(tmp_path: Path) ->
         gate.wait()
 
     async def open_gate() -> None:
-        gate.set()
+        # After what comes in this turn of the loop was handed over.
+        loop.call_soon(gate.set)
 
     async def other(name: str) -> None:
         await database.write(lambda tx: None, rouses=False)
@@ -140,18 +160,3 @@ async def test_what_comes_is_committed_before_what_else_waits(tmp_path: Path) ->
     await occupied
     await database.close()
     assert order == ["a", "b", "moved", "settled"]
-
-
-def test_the_log_is_moved_into_the_file_beside_the_commits(tmp_path: Path) -> None:
-    path = tmp_path / "engine.db"
-    with closing(connect(path)) as writing:
-        writing.execute("PRAGMA wal_autocheckpoint = 0")
-        writing.execute("CREATE TABLE bodies (body BLOB)")
-        writing.execute("INSERT INTO bodies VALUES (zeroblob(?))", (FROM_BYTES,))
-        assert path.stat().st_size < FROM_BYTES
-        checkpoints = Checkpoints(path, pause=0)
-        checkpoints.committed()
-        checkpoints.close()
-        assert path.stat().st_size > FROM_BYTES
-        with closing(sqlite3.connect(path)) as reading:
-            assert reading.execute("SELECT length(body) FROM bodies").fetchall() == [(FROM_BYTES,)]

@@ -11,6 +11,7 @@ import pytest
 from bot.conversation.commands import Assess, Go, Status
 from bot.engine.port import Delivery
 from bot.gating.deliveries import worth_keeping
+from bot.gating.envelope import brief
 from bot.gating.events import Event
 from bot.gating.happenings import Closed, HeadMoved, Mentioned, Reopened
 from bot.gating.machine import GateMachine
@@ -109,3 +110,42 @@ def test_only_what_may_matter_is_kept() -> None:
 def test_a_wrong_shape_raises_so_that_the_delivery_is_kept_as_failed() -> None:
     with pytest.raises(msgspec.MsgspecError):
         heard("issue_comment", comment("@perf-gate", issue={"number": "seventeen"}))
+
+
+WORDS = comment("@perf-gate help", sender={"login": "rev", "type": "User", "url": "https://github.invalid"})
+EDITED = comment("@perf-gate go", action="edited", changes={"body": {"from": "hello"}})
+BASE = pull("edited", base={"ref": "main"}) | {"changes": {"base": {"ref": {"from": "dev"}, "sha": {"from": "b" * 40}}}}
+SUITE = {**pull("rerequested"), "check_suite": {"head_sha": "b" * 40}, "sender": {"login": "rev"}}
+
+
+@pytest.mark.parametrize(
+    ("event", "payload"),
+    [
+        ("issue_comment", WORDS),
+        ("issue_comment", EDITED),
+        ("pull_request", pull("synchronize")),
+        ("pull_request", pull("closed", merged=True)),
+        ("pull_request", BASE),
+        ("check_suite", SUITE),
+    ],
+    ids=["said", "edited", "pushed", "merged", "base", "suite"],
+)
+def test_what_is_kept_of_a_delivery_means_the_same_without_what_nobody_reads(
+    event: str, payload: dict[str, Any]
+) -> None:
+    described = {**payload, "enterprise": {"note": "LONG " * 1000}}
+    for place in ("issue", "pull_request"):
+        if place in described:
+            described[place] = {**described[place], "body": "LONG " * 1000}
+    body = json.dumps(described).encode()
+    kept = brief(body)
+    assert b"LONG" not in kept
+    assert len(kept) < 600
+    whole, short = (MACHINE.route(Delivery("guid", event, text)) for text in (body, kept))
+    assert list(whole) == list(short)
+    assert len(whole) == 1
+
+
+def test_a_delivery_of_a_wrong_shape_is_kept_as_it_came() -> None:
+    body = json.dumps(comment("@perf-gate", issue={"number": "seventeen"})).encode()
+    assert brief(body) == body

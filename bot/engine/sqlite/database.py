@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -46,7 +47,8 @@ class Database:
         sharing = Alone()
         trouble = Trouble(str(path), sharing)
         self._checkpoints = Checkpoints(path)
-        self._writer = Writer(lambda: writing, sharing, trouble, self._after_commit, MOST_TOGETHER)
+        between = partial(self._checkpoints.between, writing)
+        self._writer = Writer(lambda: writing, sharing, trouble, self._after_commit, MOST_TOGETHER, between)
         self._reader = Reader(lambda: reading, sharing, trouble)
 
     @property
