@@ -18,8 +18,9 @@ from random import Random
 from bench.reliability.folders import make
 from bench.reliability.plain import plain
 from bench.reliability.weather import Weather
+from tests.conversations.heard import SENTINEL
 from tests.conversations.reports import STAGES
-from tests.conversations.world import CONFIG, SENTINEL, World, world
+from tests.conversations.world import CONFIG, World, world
 
 BUCKET = "marin-us-central1"
 MOST_STEPS = 400

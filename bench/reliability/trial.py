@@ -21,8 +21,8 @@ from bench.reliability.lives import Life, tail
 from bench.reliability.plain import plain
 from bench.reliability.shells import Inside
 from bench.reliability.stage import REVIEWER, Pull, Stage
+from tests.conversations.heard import SENTINEL
 from tests.conversations.iris_rows import Job
-from tests.conversations.world import SENTINEL
 
 MOST_RESTS = 120
 """Looks at a bot at rest until a step of the story is given up as lost: hours of its time."""

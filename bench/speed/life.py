@@ -18,7 +18,8 @@ from bench.speed import peer
 from bench.speed.parked import park
 from bench.speed.scene import SECRET, Scene, command
 from bench.speed.served import Server, free_port, serving
-from tests.conversations.world import BOT, REPOSITORY, key_pair, world
+from tests.conversations.heard import BOT
+from tests.conversations.world import REPOSITORY, key_pair, world
 
 RUNS = 1000
 COMMENTS = 100

@@ -19,7 +19,8 @@ from click.testing import CliRunner, Result
 from bot.cli import main
 from simulator.state import Comment
 from tests.cli.test_runs import golden
-from tests.conversations.world import BOT, REPOSITORY, SHUFFLE, World, world
+from tests.conversations.heard import BOT
+from tests.conversations.world import REPOSITORY, SHUFFLE, World, world
 from tests.engine import postgres_server
 
 

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.conversation.markdown import Written, comments
-from tests.conversations.world import BOT, SHUFFLE, World, world
+from tests.conversations.heard import BOT
+from tests.conversations.world import SHUFFLE, World, world
 
 SETTLED = {"+1", "confused", "rocket"}
 Place = Literal["comment", "review", "thread"]

@@ -6,7 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.gating.states import RunState
-from tests.conversations.world import BOT, SENTINEL, World, world
+from tests.conversations.heard import BOT, SENTINEL
+from tests.conversations.world import World, world
 
 COMMENTS = "*/issues/*/comments"
 PULLS = "*/pulls/*"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conversations.world import SENTINEL, golden, world
+from tests.conversations.heard import SENTINEL
+from tests.conversations.world import golden, world
 from tests.engine import postgres_server
 
 

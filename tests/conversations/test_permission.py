@@ -6,7 +6,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.gating.states import RunState
-from tests.conversations.world import BOT, CONFIG, SENTINEL, golden, world
+from tests.conversations.heard import BOT, SENTINEL
+from tests.conversations.world import CONFIG, golden, world
 
 MAINTAINERS = CONFIG + '\n[permissions]\ngo = "maintain"\nskip = "admin"\n'
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.gating.states import RunState
-from tests.conversations.world import SENTINEL, World, world
+from tests.conversations.heard import SENTINEL
+from tests.conversations.world import World, world
 
 
 async def round_of_recovery(scene: World) -> None:

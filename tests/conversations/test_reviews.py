@@ -8,7 +8,8 @@ from pathlib import Path
 from bot.gating.model import PullRequest
 from bot.gating.states import RunState
 from simulator.state import Review, ReviewComment
-from tests.conversations.world import BOT, FILES, SHUFFLE, World, golden, world
+from tests.conversations.heard import BOT
+from tests.conversations.world import FILES, SHUFFLE, World, golden, world
 
 
 async def reviews(w: World, login: str, body: str | None) -> Review:

@@ -9,10 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
 from functools import cache
@@ -28,7 +27,9 @@ from bot.app import App, open_app
 from bot.config.settings import Settings
 from bot.gating.model import Run
 from simulator import Simulator
-from simulator.state import CheckRun, Comment, Pull, Repository, WorkflowRun
+from simulator.state import Comment, WorkflowRun
+from tests.conversations.heard import Heard
+from tests.conversations.in_flight import InFlight
 from tests.conversations.iris_double import IrisDouble
 from tests.conversations.reports import STAGES, perf_report, zipped
 from tests.engine.clock import ManualClock
@@ -37,10 +38,6 @@ GOLDEN = Path(__file__).parent / "golden"
 START = datetime(2026, 6, 20, 8, 0, tzinfo=UTC)
 REPOSITORY = "marin-community/marin"
 SECRET = "a webhook secret"
-IN_FLIGHT_TURNS = 30
-BOT = "perf-gate[bot]"
-NOTICE = "<!-- perf-gate:notice "
-SENTINEL = "<!-- zephyr-perf-gate -->"
 SHUFFLE = "lib/zephyr/src/zephyr/shuffle.py"
 CONFIG = """
 ladder = [1]
@@ -74,16 +71,14 @@ class SharedClock:
         return self._clock.now()
 
 
-@dataclass
-class World:
-    sim: Simulator
+@dataclass(kw_only=True)
+class World(Heard):
+    """What people and the cluster do, and what the bot did of it."""
+
     iris: IrisDouble
     app: App
     clock: ManualClock
-    repository: Repository
-    pull: Pull
     door: TestServer
-    _seen: set[int] = field(default_factory=set)
 
     # ---- what people and the cluster do
 
@@ -94,6 +89,11 @@ class World:
 
     async def edits(self, comment: Comment, body: str, by: str | None = None) -> None:
         await self.sim.edit_comment(comment, body, by=by)
+        await self.settle()
+
+    async def presses(self, login: str, button: str) -> None:
+        """A person presses a button of the last check run."""
+        await self.sim.press(self.checks()[-1], button, by=login)
         await self.settle()
 
     async def settle(self) -> None:
@@ -158,94 +158,6 @@ class World:
         self.iris.finish(stages, state=state, error=error, preemptions=preemptions, workers_died=workers_died)
         await self.live_through(timedelta(minutes=15))
 
-    # ---- what the bot said
-
-    def comments(self) -> list[Comment]:
-        return self.sim.comments(self.repository, self.pull.number, by=BOT)
-
-    def new_comments(self) -> list[str]:
-        """The bot's comments that nobody looked at so far, readable."""
-        fresh = [comment for comment in self.said() if comment.id not in self._seen]
-        self._seen |= {comment.id for comment in fresh}
-        return [self.readable(comment.body) for comment in fresh]
-
-    def said(self) -> list[Comment]:
-        """What the bot said, but its notices, which are looked at by `notices` and when the world ends."""
-        return [comment for comment in self.comments() if NOTICE not in comment.body]
-
-    def notices(self, *, hidden: bool = False) -> list[str]:
-        """The comments that call people, without what is hidden in them; those that are folded away, or the others."""
-        found = [one for one in self.comments() if NOTICE in one.body and bool(one.minimized) is hidden]
-        return [self.readable(one.body).rpartition("\n\n")[0].partition(" [Details]")[0] for one in found]
-
-    def question(self) -> Comment:
-        """The last question, as it is now."""
-        return [one for one in self.comments() if "perf-gate:question" in one.body][-1]
-
-    def canonical(self) -> str:
-        """The one canonical comment as it stands."""
-        found = [comment for comment in self.comments() if comment.body.startswith(SENTINEL)]
-        assert len(found) == 1, f"{len(found)} canonical comments"
-        self._seen.add(found[0].id)
-        return self.readable(found[0].body)
-
-    def reply(self) -> str:
-        """The one new comment."""
-        fresh = [body for body in self.new_comments() if not body.startswith(SENTINEL)]
-        assert len(fresh) == 1, fresh
-        return fresh[0]
-
-    def reply_without_marker(self) -> str:
-        """The one new comment without its last line, which names the comment that it answers."""
-        text, _, marker = self.reply().rstrip().rpartition("\n\n")
-        assert marker.startswith("<!-- perf-gate:reply "), marker
-        return text
-
-    def checks(self) -> list[CheckRun]:
-        """The bot's check runs on all commits, oldest first."""
-        return self.sim.check_runs(self.repository)
-
-    def check(self) -> str:
-        """The last check run, readable."""
-        run = self.checks()[-1]
-        details = (run.details_url or "").rpartition("#")[2].partition("-")[0]
-        lines = [
-            f"{run.name}: {run.status}" + (f", {run.conclusion}" if run.conclusion else ""),
-            f"on: {run.suite.head_sha[:10]}, details: {details}",
-            f"title: {run.title}",
-            *(f"button: {a['label']} ({a['description']})" for a in run.actions),
-        ]
-        return self.readable("\n".join([*lines, "", run.summary or ""]))
-
-    async def presses(self, login: str, button: str) -> None:
-        """A person presses a button of the last check run."""
-        await self.sim.press(self.checks()[-1], button, by=login)
-        await self.settle()
-
-    def reactions(self, comment: Comment) -> list[str]:
-        return [reaction.content for reaction in comment.reactions]
-
-    def readable(self, body: str) -> str:
-        """Without what differs from run to run: ports."""
-        return re.sub(r"http://127\.0\.0\.1:\d+", "http://github", body)
-
-    def says_nothing(self) -> bool:
-        """No new comment of the bot."""
-        return self.new_comments() == []
-
-    def assert_nothing_unseen(self) -> None:
-        """On no pull request of the world is there a comment of the bot that the test did not look at."""
-        for number in self.repository.issues:
-            said = self.sim.comments(self.repository, number, by=BOT)
-            unseen = [one for one in said if one.id not in self._seen and NOTICE not in one.body]
-            assert [comment.body for comment in unseen] == []
-            # Nobody is called twice for one thing, and every notice calls somebody.
-            called = [one.body for one in said if NOTICE in one.body]
-            assert len({body.rpartition("\n")[2] for body in called}) == len(called), called
-            assert all(body.startswith(("@", "`")) for body in called), called
-            # Of settled questions none stays unfolded.
-            assert not [one.body for one in said if one.body.startswith("> **Settled") and not one.minimized]
-
     # ---- what the bot did
 
     @property
@@ -262,10 +174,6 @@ class World:
     def asked_github(self) -> int:
         """How many requests of any kind the bot made so far."""
         return len(self.sim.requests())
-
-    def canonical_id(self) -> int:
-        (found,) = [comment.id for comment in self.comments() if comment.body.startswith(SENTINEL)]
-        return found
 
 
 @asynccontextmanager
@@ -289,12 +197,11 @@ async def world(
     """
     clock = ManualClock(START)
     private, public = key_pair()
-    spacing = timedelta(seconds=1 if paced else 0)
+    spacing, in_flight = timedelta(seconds=1 if paced else 0), InFlight()
 
     async def passing(seconds: float) -> None:
-        # Both ends turn on this loop: what GitHub answers meanwhile is read within a few of its turns, as in seconds.
-        for _ in range(IN_FLIGHT_TURNS):
-            await asyncio.sleep(0)
+        # What GitHub answers meanwhile is read long before a second is over.
+        await in_flight.none()
         clock.advance(timedelta(seconds=seconds))
 
     github = Simulator(
@@ -328,12 +235,13 @@ async def world(
             **(settings or {}),
         )
         waits = passing if paced else at_once
-        async with open_app(made, clock, Random(7), waits, lambda: clock.now().timestamp()) as bot:
+        opening = open_app(made, clock, Random(7), waits, lambda: clock.now().timestamp())
+        async with in_flight.counted(), opening as bot:
             acting = asyncio.create_task(bot.engine.run())
             door = TestServer(bot.web)
             await door.start_server()
             await sim.set_webhook(app, str(door.make_url("/webhook")))
-            scene = World(sim, iris, bot, clock, repository, opened, door)
+            scene = World(sim=sim, iris=iris, app=bot, clock=clock, repository=repository, pull=opened, door=door)
             await scene.settle()
             try:
                 yield scene

@@ -19,9 +19,10 @@ import aiohttp
 from simulator import Simulator
 from simulator.state import Repository
 from tests.cli.test_setup import press
+from tests.conversations.heard import BOT, SENTINEL
 from tests.conversations.iris_double import IrisDouble
 from tests.conversations.reports import STAGES, perf_report, zipped
-from tests.conversations.world import BOT, FILES, REPOSITORY, SENTINEL, SHUFFLE
+from tests.conversations.world import FILES, REPOSITORY, SHUFFLE
 
 ROOT = Path(__file__).parents[2]
 WITHIN_SECONDS = 120

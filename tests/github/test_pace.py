@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from datetime import datetime, timedelta
 
 import pytest
@@ -24,6 +25,19 @@ async def write(pace: Pace, who: Identity, now: Now, log: Log, takes: float = 0)
     async with pace.writing(who):
         log.append((who, now().timestamp()))
         now.pass_(seconds=takes)
+
+
+async def begun(doing: Coroutine[None, None, None]) -> asyncio.Task[None]:
+    """A task that has come to where it must wait for others: nothing lies between its begin and that."""
+    begins = asyncio.Event()
+
+    async def both() -> None:
+        begins.set()
+        await doing
+
+    task = asyncio.create_task(both())
+    await begins.wait()
+    return task
 
 
 async def test_second_write_waits_a_second_from_the_end_of_the_first(now: Now) -> None:
@@ -162,10 +176,8 @@ async def test_what_is_urgent_goes_before_all_that_waits(now: Now) -> None:
             order.append((name, now().timestamp()))
 
     await one("first")
-    waiting = [asyncio.create_task(one(name)) for name in ("second", "third")]
-    await asyncio.sleep(0)
-    waiting.append(asyncio.create_task(one("eyes", urgent=True)))
-    await asyncio.sleep(0)
+    waiting = [await begun(one(name)) for name in ("second", "third")]
+    waiting.append(await begun(one("eyes", urgent=True)))
     gate.set()
     await asyncio.gather(*waiting)
     start = order[0][1]
@@ -176,9 +188,8 @@ async def test_one_that_is_cancelled_while_it_waits_leaves_the_turn_to_the_next(
     pace = paced(now)
     log: Log = []
     async with pace.writing(1):
-        gone = asyncio.create_task(write(pace, 1, now, log))
-        stays = asyncio.create_task(write(pace, 1, now, log))
-        await asyncio.sleep(0)
+        gone = await begun(write(pace, 1, now, log))
+        stays = await begun(write(pace, 1, now, log))
         gone.cancel()
     await asyncio.gather(gone, stays, return_exceptions=True)
     await write(pace, 1, now, log)
