@@ -57,7 +57,9 @@ async def find_pulls(rooms: Rooms, effect: Effect, context: Context) -> Outcome[
             newest[of[1]] = max(newest.get(of[1], (0, "")), (one.id, of[0]))
     for number, (check_id, run_id) in newest.items():
         who, who_id = str(payload["actor"]), int(payload.get("actor_id", 0))
-        pressed = Pressed(place.installation_id, place.full_name, run_id, sha, check_id, who, "retry", who_id)
+        pressed = Pressed(
+            place.installation_id, place.full_name, run_id, sha, check_id, who, "retry", who_id, effect.id
+        )
         await rooms.tell(f"{place.repository_id}/{number}", pressed, effect.id)
     return Outcome()
 

@@ -87,7 +87,10 @@ class Reopened(msgspec.Struct, frozen=True, tag=True):
 
 
 class Pressed(msgspec.Struct, frozen=True, tag=True):
-    """A person pressed a button of a check run of ours, or GitHub's own Re-run (`retry`)."""
+    """A person pressed a button of a check run of ours, or GitHub's own Re-run (`retry`).
+
+    `cause`: the effect that told it on, which may do so twice; empty where a delivery did.
+    """
 
     installation_id: int
     full_name: str
@@ -97,6 +100,7 @@ class Pressed(msgspec.Struct, frozen=True, tag=True):
     actor: str
     button: Button
     actor_id: int = 0
+    cause: str = ""
 
 
 class SuiteRerequested(msgspec.Struct, frozen=True, tag=True):

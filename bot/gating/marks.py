@@ -29,9 +29,13 @@ class Notice(msgspec.Struct, frozen=True):
 
 
 class Press(msgspec.Struct, frozen=True):
-    """A button of the check run that somebody pressed. `number` is negative, where a comment's id is positive."""
+    """A button of the check run that somebody pressed. `number` is negative, where a comment's id is positive.
+
+    `cause`: the effect that told of it, where no delivery did.
+    """
 
     number: int
     actor: str
     button: str
     run_id: str
+    cause: str = ""

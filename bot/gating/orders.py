@@ -35,7 +35,9 @@ def obey(draft: Draft, event: Authorised) -> None:
         draft.set(place=replace(draft.pr.place, author=event.author))
     # The look-up may know of a push before its delivery comes.
     draft.notice_head(event.head_sha)
-    if not event.is_open and not isinstance(command, _STARTS_NOTHING):
+    if _was_pressed_on_a_run_before(draft, event):
+        draft.reply(event.comment_id, replies.button_of_before(draft.run.state, draft.run.head_sha))
+    elif not event.is_open and not isinstance(command, _STARTS_NOTHING):
         draft.reply(event.comment_id, replies.closed())
     elif isinstance(command, Assess):
         _assess(draft, event)
@@ -59,6 +61,12 @@ def obey(draft: Draft, event: Authorised) -> None:
         rejudging.reanalyse(draft, event, command)
     if not draft.answered:
         draft.obeyed(event.comment_id)
+
+
+def _was_pressed_on_a_run_before(draft: Draft, event: Authorised) -> bool:
+    """Another press may have begun a run while the permission was looked up."""
+    press, run = draft.press_of(event.comment_id), draft.pr.run
+    return press is not None and run is not None and press.run_id != run.id
 
 
 def _assess(draft: Draft, event: Authorised) -> None:

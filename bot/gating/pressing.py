@@ -28,14 +28,18 @@ def pressed(draft: Draft, event: Pressed) -> None:
     place, run, check = draft.pr.place, draft.pr.run, draft.pr.check
     if place is None or run is None or check is None:
         return
+    if event.cause and any(press.cause == event.cause for press in draft.pr.presses):
+        draft.reason = f"{event.cause} told of this press before"
+        return
     draft.set(place=replace(place, installation_id=event.installation_id, full_name=event.full_name))
     # GitHub queued what was asked for again, and a pressed button stays: the check run is written anew.
     draft.set(check=replace(check, digest=""))
     draft.show_check()
-    press = Press(-(draft.pr.sequence + 1), event.actor, event.button, event.run_id)
+    press = Press(-(draft.pr.sequence + 1), event.actor, event.button, event.run_id, event.cause)
     draft.set(presses=(*draft.pr.presses[-_MOST_PRESSES + 1 :], press))
-    state = _OFFERED_IN.get(event.button)
-    if state is not None and (event.check_id != check.id or event.run_id != run.id or run.state is not state):
+    # A newer check run than the one that is known was made, too: only the answer to that was lost.
+    of_before = event.run_id != run.id or event.check_id < check.id
+    if of_before or run.state is not _OFFERED_IN.get(event.button, run.state):
         draft.reply(press.number, replies.button_of_before(run.state, run.head_sha))
         return
     said = msgspec.to_builtins(_MEANS[event.button])

@@ -71,7 +71,8 @@ def retry(draft: Draft, event: Authorised, command: Retry) -> None:
 def _retry_live(draft: Draft, event: Authorised, run: Run, command: Retry) -> None:
     """Asks, stops, waits, submits: the new ferry comes only when the old one is gone (`climb.stopped_for_retry`)."""
     asked = CLUSTER + command.cluster
-    if run.retry_asked != asked:
+    # Who presses a button twice may only be impatient: the second time takes words.
+    if run.retry_asked != asked or draft.press_of(event.comment_id) is not None:
         draft.change(retry_asked=asked)
         draft.reply(event.comment_id, again.confirm_retry(*_spent(draft), command.cluster))
         return
