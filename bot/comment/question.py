@@ -17,6 +17,7 @@ from bot.comment.limits import Section, join
 from bot.comment.markdown import code, details, length, text
 from bot.comment.sentences import gate_title, head_moved, mention, sentence, sha
 from bot.comment.tables import assessment_table
+from bot.gating.ceiling import judged
 from bot.gating.model import PullRequest, Run
 
 _MOST_FILES = 30
@@ -64,12 +65,10 @@ def _opening(run: Run, assessment: Assessment) -> str:
     files = [line for line, end in zip(every, accumulate(map(length, every)), strict=True) if end <= _MOST_OPENING]
     if left_out := len(assessment.per_file) - len(files):
         files.append(f"- … and {left_out} more")
-    requested = run.requested is not None and run.requested != assessment.max_gate
-    asked = f" (as {code(run.asked_by)} asked; the diff alone: {assessment.max_gate})" if requested else ""
     lines = [
         "🤖 Zephyr perf gate assessment",
         "",
-        f"Proposed max_gate: {run.proposed}{asked}",
+        f"Proposed max_gate: {run.proposed}{_as_asked(run, assessment)}",
         f"Rationale: {' · '.join(sentence(line, 600) for line in (assessment.rationale, *corrections(run)))}",
         "",
         "Per-file:",
@@ -78,11 +77,22 @@ def _opening(run: Run, assessment: Assessment) -> str:
     return "\n".join(lines)
 
 
+def _as_asked(run: Run, assessment: Assessment) -> str:
+    """Who wants another ceiling than the diff asks for: by this run's first words, or for this commit before."""
+    alone = judged(assessment)
+    if run.proposed == alone:
+        return ""
+    if run.requested is not None:
+        return f" (as {code(run.asked_by)} asked; the diff alone: {alone})"
+    before = run.handover.named_by if run.handover is not None else ""
+    return f" (as {code(before)} named for this commit before; the diff alone: {alone})" if before else ""
+
+
 def _how_to_answer(run: Run) -> str:
-    waive, judged = "", run.assessment.max_gate if run.assessment and run.assessment.in_scope else "1"
+    waive, meant = "", judged(run.assessment)
     if run.proposed == "skip":
         waive = " Nothing would be measured, so a person other than the author must say so."
-    elif judged != "skip" and run.proposed < judged:
+    elif meant != "skip" and run.proposed < meant:
         waive = (
             f" max_gate={run.proposed} is less than the diff asks for, so a person other than the author must say so."
         )

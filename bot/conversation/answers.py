@@ -35,6 +35,13 @@ def author_cannot_correct(role: str = "write") -> str:
     )
 
 
+def enough_corrected(most: int) -> str:
+    return (
+        f"{most} answers of this assessment are corrected already, and no more are kept. "
+        "`@perf-gate max_gate=N because …` says how far to climb all the same."
+    )
+
+
 def corrected(path: str, question: str, before: str, after: str, *, yes: bool) -> str:
     gate = f"the proposal is now max_gate={after}" if before != after else f"the proposal stays max_gate={after}"
     return f"Recorded: `{question}` for {quoted(path)} is {_yes(yes)}; {gate}. The question above says so too."

@@ -159,10 +159,12 @@ def superseded(head: str) -> str:
     return f"the head moved to {short(head)}"
 
 
-def author_cannot_waive(chosen: str, proposed: str, role: str = "write") -> str:
-    what = (
-        f"`{chosen}` measures nothing" if chosen == proposed else f"`{chosen}` is less than the proposed `{proposed}`"
+def author_cannot_waive(chosen: str, proposed: str, role: str = "write", named_by: str = "") -> str:
+    """`named_by`: who let this commit climb to `proposed`; nobody where the diff alone asks for it."""
+    meant = (
+        f"the `{proposed}` that {quoted(named_by)} named for this commit" if named_by else f"the proposed `{proposed}`"
     )
+    what = f"`{chosen}` measures nothing" if chosen == proposed else f"`{chosen}` is less than {meant}"
     return (
         f"{what}, and the author of a pull request cannot weaken its own gate. Another person with {role} access can."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.conversation import again, replies
-from bot.gating import babysitting, resubmission, resuming
+from bot.gating import babysitting, ceiling, handing, resubmission, resuming
 from bot.gating.draft import Draft
 from bot.gating.events import (
     Assessed,
@@ -20,7 +20,7 @@ from bot.gating.events import (
     Submitted,
     Watched,
 )
-from bot.gating.model import Attempt, GateRun, MaxGate
+from bot.gating.model import Attempt, GateRun
 from bot.gating.states import RunState
 from bot.gating.written import Asked
 from bot.verdict.model import Judgement
@@ -40,7 +40,9 @@ def assessed(draft: Draft, event: Assessed) -> None:
         draft.run_effect("assess")
         return
     draft.set(head_sha=event.head_sha)
-    proposed: MaxGate = assessment.max_gate if assessment.in_scope else "1"
+    assessment, corrections = handing.corrected_before(
+        run.handover, assessment, event.head_sha, event.merge_base, event.base_ref
+    )
     draft.change(
         head_sha=event.head_sha,
         merge_base=event.merge_base,
@@ -52,11 +54,12 @@ def assessed(draft: Draft, event: Assessed) -> None:
         plan=event.plan,
         checks=event.checks,
         assessment=assessment,
-        proposed=run.requested or proposed,
+        corrections=corrections,
         head_moved_to="",
         clusters=event.clusters,
     )
-    if resuming.takes_up(draft, event):
+    draft.change(proposed=ceiling.proposal(draft.run, draft.author))
+    if resuming.takes_up(draft):
         resuming.take_up(draft)
         prepare(draft)
         return

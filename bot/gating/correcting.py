@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection
 from posixpath import basename
 
-from msgspec.structs import replace
-
-from bot.assessment.model import QUESTIONS, Assessment, FileAnswers
 from bot.conversation import answers, replies
 from bot.conversation.commands import Answer
+from bot.gating import ceiling
+from bot.gating.answering import corrected
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import is_author, permissions_of
 from bot.gating.stages import closest
 from bot.gating.states import RunState
 from bot.gating.words import Correction
+
+# A question with more answers than these is answered by naming the ceiling.
+MOST = 50
+# Characters of a reason that are kept; the rationale shows some hundreds.
+MOST_REASON = 2_000
 
 
 def correct(draft: Draft, event: Authorised, command: Answer) -> None:
@@ -38,24 +42,30 @@ def correct(draft: Draft, event: Authorised, command: Answer) -> None:
         draft.reply(event.comment_id, answers.answered_so_already(path, command.question, yes=command.yes), done=True)
         return
     weakens = command.yes is (command.question == "trivial")
-    if weakens and is_author(draft.pr, event):
+    by_author = is_author(draft.pr, event)
+    if weakens and by_author:
         draft.reply(event.comment_id, answers.author_cannot_correct(permissions_of(run).override))
         return
-    after = corrected(run.assessment, path, command)
-    proposed = run.requested or (after.max_gate if after.in_scope else "1")
+    kept = tuple(one for one in run.corrections if (one.path, one.question) != (path, command.question))
+    if len(kept) >= MOST:
+        draft.reply(event.comment_id, answers.enough_corrected(MOST))
+        return
     correction = Correction(
         path=path,
         question=command.question,
         yes=command.yes,
         by=event.actor,
         at=draft.now,
-        reason=command.reason,
+        reason=command.reason[:MOST_REASON],
         comment_id=event.comment_id if event.heard_in == "comment" else 0,
         said_at=event.said_at,
     )
-    draft.change(assessment=after, proposed=proposed, corrections=(*run.corrections, correction))
+    after = corrected(run.assessment, path, command.question, yes=command.yes)
+    draft.change(assessment=after, corrections=(*kept, correction))
+    draft.change(handover=ceiling.after_correction(draft.run, run.assessment, by_author=by_author))
+    draft.change(proposed=ceiling.proposal(draft.run, draft.author))
     draft.reason = f"{event.actor} answered {command.question} of {path!r} otherwise"
-    told = answers.corrected(path, command.question, run.assessment.max_gate, after.max_gate, yes=command.yes)
+    told = answers.corrected(path, command.question, run.proposed, draft.run.proposed, yes=command.yes)
     draft.reply(event.comment_id, told, done=True)
     # The question is written anew in its place.
     draft.run_effect("ask")
@@ -74,24 +84,3 @@ def _meant(asked: str, paths: Collection[str]) -> str:
     """The path that may have been meant: by the whole of it, or by the file's name alone."""
     by_name = {basename(path): path for path in paths}
     return closest(asked, paths) or by_name.get(closest(basename(asked), by_name), "")
-
-
-def corrected(assessment: Assessment, path: str, command: Answer) -> Assessment:
-    """With this one answer, what contradicts it taken back, and the gate that follows: all trivial → skip; any other
-    yes → 3; else 1."""
-    answers = assessment.per_file[path]
-    if command.question != "trivial":
-        trivial = answers.trivial and not command.yes
-        answers = replace(answers, trivial=trivial, **{command.question: command.yes})
-    elif command.yes:
-        answers = replace(answers, trivial=True, shuffle=False, memory=False, cpu=False, design=False)
-    else:
-        answers = replace(answers, trivial=False)
-    per_file = assessment.per_file | {path: answers}
-    return replace(assessment, per_file=per_file, max_gate=_gate(per_file.values()))
-
-
-def _gate(every: Collection[FileAnswers]) -> str:
-    if all(answers.trivial for answers in every):
-        return "skip"
-    return "3" if any(getattr(answers, question) for answers in every for question in QUESTIONS) else "1"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from bot.conversation import replies
-from bot.gating import climb
+from bot.gating import ceiling, climb
 from bot.gating.draft import Draft
 from bot.gating.events import Assessed
 from bot.gating.granting import is_author_called, role_to_waive
-from bot.gating.model import MaxGate
 from bot.gating.states import RunState
-from bot.gating.words import Consent
-
-_RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
+from bot.gating.words import Consent, MaxGate
 
 
 def assessed(draft: Draft, event: Assessed) -> None:
@@ -39,10 +36,11 @@ def _holds(draft: Draft, consent: Consent, chosen: MaxGate, event: Assessed) -> 
 
 def refusal(draft: Draft, its_author: bool, chosen: MaxGate, granted: tuple[str, ...]) -> str | None:
     """Why this person (`its_author`: of the pull request) cannot let `chosen` stand for the assessed run, or None."""
-    run, meant = draft.run, _meant(draft)
-    weakens = chosen == "skip" or _RANK[chosen] < _RANK[meant]
+    run = draft.run
+    meant, named_by = ceiling.bar(run, draft.author)
+    weakens = chosen == "skip" or ceiling.RANK[chosen] < ceiling.RANK[meant]
     if weakens and its_author:
-        return replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen))
+        return replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen), named_by)
     family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
     return None if family in granted else replies.not_granted(chosen)
 
@@ -52,17 +50,15 @@ def decide(draft: Draft, actor: str, chosen: MaxGate, reason: str) -> None:
     run, override = draft.run, ""
     judged = run.assessment is not None and run.assessment.in_scope
     # A pull request that is not the gate's affair runs only because somebody overrode that: it is recorded too.
-    if chosen != _meant(draft) or (not judged and run.requested is not None):
+    if chosen != ceiling.judged(run.assessment) or (not judged and run.requested is not None):
         kept = reason or (run.requested_reason if chosen == run.requested else "")
-        override = replies.override(actor, chosen, kept)
+        meant, named_by = ceiling.bar(run, draft.author)
+        # Who only agrees to what another named overrides nothing.
+        by = named_by if named_by and chosen == meant and not reason else actor
+        override = replies.override(by, chosen, kept)
     draft.change(max_gate=chosen, approved_by=actor, override=override)
     draft.reason = f"{actor} answered {chosen}"
     if chosen == "skip":
         draft.end(RunState.waived, reason)
     else:
         climb.prepare(draft)
-
-
-def _meant(draft: Draft) -> MaxGate:
-    assessment = draft.run.assessment
-    return assessment.max_gate if assessment is not None and assessment.in_scope else "1"

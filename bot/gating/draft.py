@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from bot.config.schema import RepositoryConfig
 from bot.conversation import replies
 from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
+from bot.gating import handing
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
 from bot.gating.marks import Press
-from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, MaxGate, PullRequest, Run
+from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, PullRequest, Run
 from bot.gating.states import RunState
 from bot.gating.tested import CommandsLeft
-from bot.gating.words import Consent
+from bot.gating.words import Consent, MaxGate
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
 _WRITES = frozenset({"react", "reply", "help", "ask", "publish", "check", "notify", "hide", "settle"})
@@ -45,6 +46,11 @@ class Draft:
     def run(self) -> Run:
         assert self.pr.run is not None, "a handler asked for the run of a pull request that has none"  # noqa: S101
         return self.pr.run
+
+    @property
+    def author(self) -> str:
+        """Login of the pull request's author; empty before a delivery named it."""
+        return self.pr.place.author if self.pr.place is not None else ""
 
     def transition(self) -> Transition[PullRequest, Event]:
         return Transition(
@@ -94,7 +100,12 @@ class Draft:
         self.change_gate(attempts=(*attempts[:-1], replace(attempts[-1], **fields)))
 
     def begin_run(
-        self, asked_by: str, requested: MaxGate | None = None, reason: str = "", consent: Consent | None = None
+        self,
+        asked_by: str,
+        requested: MaxGate | None = None,
+        reason: str = "",
+        consent: Consent | None = None,
+        by_author: bool | None = None,
     ) -> None:
         """Start anew; the run before it (ended) stays in view as a line."""
         before, place = self.pr.run, self.pr.place
@@ -112,7 +123,9 @@ class Draft:
             asked_by=asked_by,
             requested=requested,
             requested_reason=reason,
+            requested_by_author=by_author,
             consent=consent,
+            handover=handing.over(before, place.author),
         )
         self.set(run=run)
         self.reason = f"run {run.id} begins, asked for by {asked_by}"

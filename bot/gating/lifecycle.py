@@ -17,7 +17,7 @@ def head_moved(draft: Draft, event: HeadMoved) -> None:
     if run.state in (RunState.halted, RunState.out_of_scope):
         # The author answered a halt with a new commit: nobody should have to ask again (DESIGN "The run").
         draft.set(head_sha=event.head_sha)
-        draft.begin_run(run.asked_by, run.requested, run.requested_reason)
+        draft.begin_run(run.asked_by, run.requested, run.requested_reason, by_author=run.requested_by_author)
     else:
         if run.state is RunState.assessing:
             # It may have read the commit of before: it is read again where it turns out so.

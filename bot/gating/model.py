@@ -14,7 +14,7 @@ from bot.assessment.model import Assessment
 from bot.gating.marks import Check, Notice, Press
 from bot.gating.states import RunState
 from bot.gating.tested import FailedCommand
-from bot.gating.words import Consent, Correction, Exclusion, FormerVerdict
+from bot.gating.words import Consent, Correction, Exclusion, FormerVerdict, Handover, MaxGate
 from bot.parity.model import Parity
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
@@ -24,7 +24,6 @@ from bot.watching.outlook import Outlook
 from bot.watching.queue import Queue
 from bot.watching.vitals import Vitals
 
-MaxGate = Literal["skip", "1", "2", "3"]
 # GitHub numbers these three apart: a comment below the pull request, a review's body, a comment on a line of the diff.
 HeardIn = Literal["comment", "review", "thread"]
 
@@ -176,11 +175,12 @@ class Run(msgspec.Struct, frozen=True):
     """One climb of the ladder for one head SHA.
 
     `plan` is the chosen ladder, built from `config`: the repository's configuration as JSON, read from the default
-    branch at `config_sha`. `proposed` is the assessment's max_gate, `requested` the one named in the first mention (for
-    `requested_reason`), `max_gate` what was let stand; `override` says who changed it and why. `checks`: its
-    repository wants a check run. `called_for`: what people were called for, each once. `reason` is the public sentence
-    of an end that needs one. `cluster` is another than the usual one, by its name among `clusters`; `retry_asked` is
-    the half of a `retry` that was said, `retry_requested_by` who said the whole of it about a ferry.
+    branch at `config_sha`. `proposed` is the max_gate that the question names, `requested` the one named in the first
+    mention (for `requested_reason`; by the pull request's author or not, None: the logins must tell), `max_gate` what
+    was let stand; `override` says who changed it and why. `checks`: its repository wants a check run. `called_for`:
+    what people were called for, each once. `reason` is the public sentence of an end that needs one. `cluster` is
+    another than the usual one, by its name among `clusters`; `retry_asked` is the half of a `retry` that was said,
+    `retry_requested_by` who said the whole of it about a ferry. `handover` is what the run before left to this one.
     """
 
     id: str
@@ -200,6 +200,7 @@ class Run(msgspec.Struct, frozen=True):
     proposed: MaxGate = "1"
     requested: MaxGate | None = None
     requested_reason: str = ""
+    requested_by_author: bool | None = None
     consent: Consent | None = None
     max_gate: MaxGate | None = None
     override: str = ""
@@ -222,6 +223,7 @@ class Run(msgspec.Struct, frozen=True):
     cluster: str = ""
     retry_asked: str = ""
     retry_requested_by: str = ""
+    handover: Handover | None = None
 
     @property
     def gate(self) -> GateRun | None:

@@ -16,9 +16,9 @@ from bot.gating import correcting, deciding, excluding, rejudging, repeating
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import is_author
-from bot.gating.model import MaxGate, Run
+from bot.gating.model import Run
 from bot.gating.states import RunState
-from bot.gating.words import Consent
+from bot.gating.words import Consent, MaxGate
 
 # How soon an answer is looked at again while its question is still being posted.
 QUESTION_ON_ITS_WAY = timedelta(seconds=2)
@@ -87,7 +87,7 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
         named = command.max_gate is not None and event.unmoved
         wrote_it = is_author(draft.pr, event)
         consent = Consent(event.actor, event.head_sha, event.granted, wrote_it) if named else None
-        draft.begin_run(event.actor, command.max_gate, command.reason, consent)
+        draft.begin_run(event.actor, command.max_gate, command.reason, consent, wrote_it)
     elif run.state is RunState.awaiting_reviewer:
         _answer(draft, event, command)
     elif run.state is RunState.awaiting_escalation and command.max_gate is None:

@@ -11,6 +11,7 @@ from bot.gating import climb, resuming
 from bot.gating.climb import CLUSTER
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
+from bot.gating.granting import is_author
 from bot.gating.model import Run
 from bot.gating.states import RunState
 
@@ -21,7 +22,8 @@ def ask_anew(draft: Draft, event: Authorised, command: Go | None = None) -> None
     if command is None:
         draft.begin_run(event.actor)
     else:
-        draft.begin_run(event.actor, command.max_gate, command.reason)
+        by_author = is_author(draft.pr, event)
+        draft.begin_run(event.actor, command.max_gate, command.reason, by_author=by_author)
 
 
 def continue_(draft: Draft, event: Authorised) -> None:

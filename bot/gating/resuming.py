@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from bot.assessment.model import Assessment
 from bot.gating.draft import Draft
-from bot.gating.events import Assessed
 from bot.gating.model import GateRun, Resumption, Run
 from bot.gating.states import RunState
 from bot.gating.words import Exclusion
@@ -52,13 +51,13 @@ def resume(draft: Draft, actor: str, *, above: bool = False, cluster: str = "") 
     )
 
 
-def takes_up(draft: Draft, event: Assessed) -> bool:
+def takes_up(draft: Draft) -> bool:
     """Whether the word given to the run before covers this one: the same commit, read the same way, its gate there."""
-    resumes = draft.run.resumes
+    run, resumes = draft.run, draft.run.resumes
     if resumes is None:
         return False
-    known = {plan.number for plan in event.plan}
-    same = event.head_sha == resumes.head_sha and _advice(event.assessment, event.base_ref) == resumes.advice
+    known = {plan.number for plan in run.plan}
+    same = run.head_sha == resumes.head_sha and _advice(run.assessment, run.base_ref) == resumes.advice
     return same and (resumes.gate in known or not resumes.gate)
 
 

@@ -9,6 +9,8 @@ import msgspec
 
 from bot.verdict.model import VerdictName
 
+MaxGate = Literal["skip", "1", "2", "3"]
+
 
 class Exclusion(msgspec.Struct, frozen=True):
     """A stage (or "total") that a reviewer left out of the verdict, with the reason verbatim.
@@ -65,3 +67,18 @@ class Consent(msgspec.Struct, frozen=True):
     head_sha: str
     granted: tuple[str, ...] = ()
     is_author: bool | None = None
+
+
+class Handover(msgspec.Struct, frozen=True):
+    """What a run leaves to the next one of the same head (`bot.gating.handing`).
+
+    `corrections` hold for that head merged into `base_ref`, from `merge_base` on; `max_gate` is the highest ceiling
+    that `named_by` named for that head, or that a run of it was let climb to.
+    """
+
+    head_sha: str
+    merge_base: str = ""
+    base_ref: str = ""
+    corrections: tuple[Correction, ...] = ()
+    max_gate: MaxGate | None = None
+    named_by: str = ""

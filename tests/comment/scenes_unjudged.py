@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from bot.gating.model import GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
 from bot.gating.tested import BaseChecks, FailedCommand
-from bot.gating.words import Exclusion
+from bot.gating.words import Exclusion, Handover
 from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
 from bot.watching.queue import Ahead, Queue
 from bot.watching.vitals import Health, Trouble, TroubleKind, Vitals
-from tests.comment.scenes import NEWER, NOW, assessed, attempt, baseline, judged, pull, report, treatment
+from tests.comment.scenes import HEAD, NEWER, NOW, assessed, attempt, baseline, judged, pull, report, treatment
 
 PROGRESS = (
     StageProgress("download", "done", 13.0),
@@ -159,5 +159,11 @@ QUESTIONS: Final = {
         assessment=assessed("1", in_scope=False, per_file={}, flagged={"lib/fray/src/fray/job.py": "shared"}),
     ),
     "question_requested": pull(RunState.awaiting_reviewer, requested="1", proposed="1"),
+    "question_named_before": pull(
+        RunState.awaiting_reviewer,
+        proposed="3",
+        assessment=assessed("1"),
+        handover=Handover(HEAD, max_gate="3", named_by="rev"),
+    ),
     "question_skip": pull(RunState.awaiting_reviewer, proposed="skip", assessment=assessed("skip")),
 }

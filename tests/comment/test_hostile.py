@@ -18,7 +18,7 @@ from bot.comment.sentences import mention, sentence
 from bot.gating.model import EarlierRun, GateRun, PullRequest, StageProgress
 from bot.gating.states import RunState
 from bot.gating.tested import FailedCommand
-from bot.gating.words import Exclusion, FormerVerdict
+from bot.gating.words import Exclusion, FormerVerdict, Handover
 from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
 from bot.watching.queue import Ahead, Queue
@@ -97,6 +97,8 @@ def hostile_run(draw: st.DrawFn) -> tuple[PullRequest, set[str]]:
         "head_moved_to": draw(st.just("") | pick),
         "reason": draw(st.just("") | pick),
         "failed_command": FailedCommand(draw(pick), 1, draw(pick)),
+        "handover": Handover("a" * 40, max_gate="3", named_by=draw(pick)),
+        "proposed": draw(st.sampled_from(["skip", "1", "3"])),
         "plan": tuple(replace(plan, name=draw(pick)) for plan in plans(settings_)),
         "is_fork": draw(st.booleans()),
         "exclusions": tuple(Exclusion(draw(pick), draw(pick), NOW, draw(pick)) for _ in range(draw(st.integers(0, 2)))),

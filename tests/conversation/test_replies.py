@@ -68,6 +68,7 @@ SAID: Final[dict[str, list[str]]] = {
     "author_cannot_waive": [
         replies.author_cannot_waive("skip", "3"),
         replies.author_cannot_waive("1", "3", "maintain"),
+        replies.author_cannot_waive("1", "3", "write", "rev"),
     ],
     "override": [replies.override("rev", "2", "only `minhash` matters"), replies.override("rev", "1", "")],
     "nothing_to_continue": [replies.nothing_to_continue()],
@@ -81,6 +82,7 @@ SAID: Final[dict[str, list[str]]] = {
         answers.no_such_file("lib/plna.py", ["lib/plan.py"], "lib/plan.py"),
         answers.no_such_file(HOSTILE, [], ""),
     ],
+    "enough_corrected": [answers.enough_corrected(50)],
     "answered_so_already": [answers.answered_so_already("lib/plan.py", "cpu", yes=True)],
     "author_cannot_correct": [answers.author_cannot_correct(), answers.author_cannot_correct("maintain")],
     "corrected": [

@@ -112,18 +112,21 @@ class Story:
         self.say(Assess())
         self.assessed(ladder=ladder)
         self.say(Go(max_gate))  # type: ignore[arg-type]
-        self.tell(Prepared(self.run.id))
-        self.tell(PreflightPassed(self.run.id))
+        self.to_first_gate()
         self.gate_to_ferrying(1)
 
     def to_submitting(self) -> None:
         self.say(Assess())
         self.assessed()
         self.say(Go())
-        self.tell(Prepared(self.run.id))
-        self.tell(PreflightPassed(self.run.id))
+        self.to_first_gate()
         self.tell(BaselineFound(self.run.id, 1, baseline()))
         self.tell(SlotGranted(self.run.id, 1, 1))
+
+    def to_first_gate(self) -> None:
+        """What was answered `go` is tested and passes."""
+        self.tell(Prepared(self.run.id))
+        self.tell(PreflightPassed(self.run.id))
 
     def gate_to_ferrying(self, gate: int) -> None:
         self.tell(BaselineFound(self.run.id, gate, baseline()))

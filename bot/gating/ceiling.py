@@ -1,0 +1,69 @@
+"""The ceiling that an author may not go under: the highest that the diff, or another person, asked for.
+
+A pull request's own author may raise it and take that back, but what somebody else named, and what a run of the same
+commit was let climb to, is only lowered by somebody else (DESIGN "Trust").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from bot.assessment.model import Assessment
+from bot.gating.model import Run
+from bot.gating.words import Handover, MaxGate
+
+RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
+
+
+class Bar(NamedTuple):
+    """A ceiling, and who named it: nobody where the diff alone asks for it."""
+
+    max_gate: MaxGate | None
+    by: str = ""
+
+    @property
+    def rank(self) -> int:
+        return -1 if self.max_gate is None else RANK[self.max_gate]
+
+
+def judged(assessment: Assessment | None) -> MaxGate:
+    """What the diff alone asks for."""
+    return assessment.max_gate if assessment is not None and assessment.in_scope else "1"
+
+
+def bar(run: Run, author: str) -> tuple[MaxGate, str]:
+    """(the ceiling that the author may not go under, who named it if not the diff)."""
+    given = run.handover if run.handover is not None and run.handover.head_sha == run.head_sha else Handover("")
+    diff = judged(run.assessment)
+    highest = max(Bar(diff), handed_on(run, given, author), key=lambda one: one.rank)
+    return highest.max_gate or diff, highest.by
+
+
+def handed_on(run: Run, given: Handover, author: str) -> Bar:
+    """The highest ceiling that people named for the commit of `run`, in it or (as `given` says) before it."""
+    named = [Bar(given.max_gate, given.named_by)]
+    its_author = run.requested_by_author
+    if not (run.asked_by.lower() == author.lower() if its_author is None else its_author):
+        named.append(Bar(run.requested, run.asked_by))
+    if run.state.ended:
+        named.append(Bar(run.max_gate, run.approved_by))
+    return max(named, key=lambda one: one.rank)
+
+
+def proposal(run: Run, author: str) -> MaxGate:
+    """What the question proposes: as was asked for, else what everybody could let stand."""
+    return run.requested or bar(run, author)[0]
+
+
+def after_correction(run: Run, before: Assessment, *, by_author: bool) -> Handover | None:
+    """What is still handed to `run` when somebody corrected its diff, which asked for what `before` says.
+
+    A ceiling that was no more than the diff had asked for follows the diff down, but not by the author's word.
+    """
+    given, now = run.handover, judged(run.assessment)
+    if given is None or given.max_gate is None or by_author:
+        return given
+    follows = RANK[now] < RANK[given.max_gate] <= RANK[judged(before)]
+    return replace(given, max_gate=now) if follows else given

@@ -1,0 +1,45 @@
+"""What a run hands to the next one of the same commit, so that no word given about that commit is lost with a run.
+
+Answers that people corrected hold for the same diff: the same head merged into the same base. How far it was to climb
+holds for the head: the author must not come to less by having the run begun anew.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from bot.assessment.model import Assessment
+from bot.gating import ceiling
+from bot.gating.answering import corrected
+from bot.gating.model import Run
+from bot.gating.words import Correction, Handover
+
+
+def over(before: Run | None, author: str) -> Handover | None:
+    """What the run after `before` is given; None where there is nothing, or no known commit that it is about."""
+    if before is None:
+        return None
+    # A run that never came to read its diff is about the commit of its first mention, where that is known.
+    head = before.head_sha or (before.consent.head_sha if before.consent is not None else "")
+    if not head:
+        return before.handover
+    given = before.handover
+    if given is None or given.head_sha != head:
+        given = Handover(head)
+    bar = ceiling.handed_on(before, given, author)
+    given = replace(given, max_gate=bar.max_gate, named_by=bar.by)
+    if before.assessment is None:
+        return given
+    return replace(given, merge_base=before.merge_base, base_ref=before.base_ref, corrections=before.corrections)
+
+
+def corrected_before(
+    given: Handover | None, found: Assessment, head_sha: str, merge_base: str, base_ref: str
+) -> tuple[Assessment, tuple[Correction, ...]]:
+    """The assessment as people had corrected it for this very diff, and what they had corrected."""
+    if given is None or (given.head_sha, given.merge_base, given.base_ref) != (head_sha, merge_base, base_ref):
+        return found, ()
+    kept = tuple(one for one in given.corrections if one.path in found.per_file)
+    for one in kept:
+        found = corrected(found, one.path, one.question, yes=one.yes)
+    return found, kept
