@@ -1,12 +1,28 @@
-"""Every asynchronous test runs on uvloop, as `serve` does: it differs from asyncio's own loop where pipes end."""
+"""Every asynchronous test runs on uvloop, as `serve` does: it differs from asyncio's own loop where pipes end.
+
+And every test finds one umask, whatever the shell's is, and leaves it: folders that others cannot enter, made under the
+umask of an earlier test's server, keep the sandbox's user from its tree.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 
+import pytest
 import uvloop
+
+_UMASK = 0o022
 
 
 def pytest_asyncio_loop_factories() -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
     return {"uvloop": uvloop.new_event_loop}
+
+
+@pytest.fixture(autouse=True)
+def one_umask() -> Iterator[None]:
+    before = os.umask(_UMASK)
+    yield
+    left = os.umask(before)
+    assert left == _UMASK, "what changes the umask of its process runs in a process of its own"

@@ -21,7 +21,7 @@ from bot.sandbox.packages import CACHE, FILL, SEED, Packages
 from bot.sandbox.proxy import Dial, Door, dial
 from bot.sandbox.tail import TailLog
 from bot.sandbox.tools import interpreter, search_path, visible
-from bot.sandbox.usage import Usage
+from bot.sandbox.usage import Usage, ending_first
 
 TREE = "/wt"
 HOME = "/tmp/home"  # noqa: S108 — inside the cage
@@ -103,17 +103,19 @@ class Cage:
         except bubblewrap.NotInstalled as error:
             return CommandResult(None, False, "", str(error))
         needs = self._needs(also_visible)
+        folders = [tree, *([cache] if cache else [])]
         written: list[Bind] = [(tree, TREE), *([(cache, CACHE)] if cache else [])]
-        drop: list[str] = []
-        if self._drops([tree, *needs, *([cache] if cache else [])]):
-            for folder in (tree, *([cache] if cache else [])):
-                await asyncio.to_thread(give, folder, bubblewrap.NOBODY)
-            drop = _drop()
+        drops = self._drops([*folders, *needs])
+        if os.geteuid() == 0:
+            # Back as well: as root without capabilities it could not enter what an earlier command was given.
+            for folder in folders:
+                await asyncio.to_thread(give, folder, bubblewrap.NOBODY if drops else 0)
+        before = ending_first() + (_drop() if drops else [])
 
         async with self._door() as door:
 
             def command(status_fd: int) -> list[str]:
-                return drop + bubblewrap.wrap(
+                return before + bubblewrap.wrap(
                     ["/bin/sh", "-c", self._enter(cache), "sh", self._rlimits(memory_mb), *self._forward(door), *argv],
                     read_only=[*needs, *self._seed(), *door],
                     read_write=written,

@@ -1,21 +1,18 @@
-"""What a caged command takes of memory and disk, with all it started: rlimits bound one process and one file each.
-
-A control group would count the same, but making one takes a right that a container seldom has.
-"""
+"""What a caged command takes of memory and disk, with all it started: rlimits bound one process and one file each."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from bot.sandbox.memory import memory_bytes
 from bot.sandbox.model import Limits
 
 _MB = 2**20
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-_SCRATCH = ("tmp", "dev/shm")  # below the cage's root
 
 
 class Usage:
@@ -51,55 +48,11 @@ class Usage:
         return ""
 
 
-def memory_bytes(first: int, enough: int) -> int:
-    """Memory of that process and all below it, with their files in memory.
-
-    Pages that forks share are first counted for each of them, which is quick; only where that is more than `enough`,
-    each process is asked for its share.
-    """
-    processes = list(_below(first))
-    scratch = sum(_used(Path(f"/proc/{first}/root", place)) for place in _SCRATCH)
-    quick = scratch + sum(_own(pid) for pid in processes)
-    return quick if quick <= enough else scratch + sum(_share(pid) for pid in processes)
-
-
-def _below(first: int) -> Iterator[int]:
-    """The process and its descendants. An orphan in the namespace becomes a child of its first process."""
-    waiting = [first]
-    while waiting:
-        pid = waiting.pop()
-        yield pid
-        with suppress(OSError):
-            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 — names are wanted
-                with suppress(OSError):
-                    waiting += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text("ascii").split())
-
-
-def _own(pid: int) -> int:
-    """Resident memory without what files back (proc_pid_statm(5))."""
-    try:
-        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text("ascii").split()
-    except (OSError, ValueError):
-        return 0
-    return (int(resident) - int(shared)) * _PAGE
-
-
-def _share(pid: int) -> int:
-    """This process' part of anonymous pages, and what of them is swapped out (proc_pid_smaps_rollup)."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()
-    except OSError:
-        return _own(pid)
-    kilobytes = [line.split()[1] for line in lines if line.startswith(("Pss_Anon:", "SwapPss:"))]
-    return sum(map(int, kilobytes)) * 1024
-
-
-def _used(place: Path) -> int:
-    try:
-        found = os.statvfs(place)
-    except OSError:
-        return 0
-    return (found.f_blocks - found.f_bfree) * found.f_frsize
+def ending_first() -> list[str]:
+    """What goes before a command line so that, where memory becomes short all the same, the kernel ends the cage's
+    processes and not the bot (proc_pid_oom_score_adj(5)). They cannot undo it where the bot has CAP_SYS_RESOURCE."""
+    choom = shutil.which("choom")
+    return [choom, "-n", "1000", "--"] if choom else []
 
 
 def _sizes(folder: Path) -> Iterator[int]:

@@ -96,9 +96,10 @@ def test_a_misspelt_variable_is_told_at_start(environment: pytest.MonkeyPatch, t
         "PERF_GATE_MENTOIN: there is no such setting, so it does nothing; did you mean PERF_GATE_MENTION?",
     ]
     assert unknown_variables() == told
-    result = CliRunner().invoke(main, ["serve"])
-    assert result.exit_code == 2
-    assert f"perf-gate: {told[1]}" in result.output
+    environment.setenv("PERF_GATE_DATABASE_URL", f"postgresql://bot@/gate?host={tmp_path}")
+    result = serve(environment, tmp_path)
+    assert result.returncode == 2
+    assert f"perf-gate: {told[1]}" in result.stderr
     environment.delenv("PERF_GATE_APP_ID")
     with pytest.raises(MissingSettings, match="did you mean PERF_GATE_MENTION"):
         load_settings()

@@ -197,3 +197,18 @@ async def test_as_root_the_command_runs_as_another_user_where_it_can(tree: Path)
     await sh("touch made", tree)
     dropped = os.geteuid() == 0 and bool(tree.parent.stat().st_mode & 1)
     assert (tree / "made").stat().st_uid == (65534 if dropped else os.geteuid())
+
+
+async def test_a_tree_that_was_given_away_is_taken_back_where_a_later_command_runs_as_root(tree: Path) -> None:
+    """A tool that others cannot reach was added between two commands; the tree itself is closed to others."""
+    assert (await sh("touch made; chmod 700 .", tree)).exit_code == 0
+    private = tree.parent / "tools"
+    (private / "inner" / "bin").mkdir(parents=True)
+    os.chmod(private, 0o700)  # noqa: PTH101 — done before anything runs
+    result = await Cage([private / "inner"]).run(["touch", "made"], tree=tree, within=LONG, memory_mb=512)
+    assert result == CommandResult(0, False, "")
+    assert (tree / "made").stat().st_uid == os.geteuid()
+
+
+async def test_when_memory_is_short_the_kernel_ends_the_cage_first(tree: Path) -> None:
+    assert (await sh("cat /proc/self/oom_score_adj /proc/1/oom_score_adj", tree)).tail.split() == ["1000", "1000"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from bot.sandbox.cage import KILLED, Cage
 from bot.sandbox.model import CommandResult, Limits
 from bot.sandbox.tools import interpreter
@@ -38,6 +40,61 @@ import time
 end = time.monotonic() + 1
 while time.monotonic() < end: pass
 """
+# Memory that belongs to no process alone: 100 MB for each of three, far below what one process may have.
+SHARED = {
+    "mapped and shared": "kept.append(mmap.mmap(-1, size)); kept[0][::4096] = bytes(len(kept[0][::4096]))",
+    "in a file that has no name": "hold(os.memfd_create('x'))",
+    "in a file that has no name and is mapped alone": "kept.append(mmapped(os.memfd_create('x')))",
+    "of System V": "kept.append(attached(libc.shmget(0, size, 0o1600)))",
+}
+SHARING = """
+import ctypes, mmap, os, signal
+libc, size, kept = ctypes.CDLL(None), 100 * 2**20, []
+libc.shmat.restype = ctypes.c_void_p
+
+def hold(file):
+    os.truncate(file, size)
+    for _ in range(100):
+        os.write(file, bytes(2**20))
+
+def mmapped(file):
+    hold(file)
+    area = mmap.mmap(file, size)
+    sum(area[::4096])
+    os.close(file)
+    return area
+
+def attached(segment):
+    place = libc.shmat(segment, None, 0)
+    ctypes.memset(place, 1, size)
+    return place
+
+for _ in range(3):
+    if not os.fork():
+        {attack}
+        signal.pause()
+signal.alarm(4)
+signal.pause()
+"""
+# What several processes look at together, as shared_memory of the standard library does it.
+TOGETHER = """
+import mmap, os
+with open("/dev/shm/ours", "w+b") as file:
+    file.truncate(100 * 2**20)
+    area = mmap.mmap(file.fileno(), 0)
+area[::4096] = b"x" * len(area[::4096])
+read, write = os.pipe()
+for _ in range(4):
+    if not os.fork():
+        os.close(write)
+        sum(area[::4096])
+        os.read(read, 1)
+        os._exit(0)
+os.close(read)
+import time
+end = time.monotonic() + 0.6
+while time.monotonic() < end: pass
+"""
 
 
 async def python(program: str, tree: Path, memory_mb: int, limits: Limits = EAGER) -> CommandResult:
@@ -59,6 +116,19 @@ async def test_processes_that_eat_memory_together_are_ended_and_it_is_said(tree:
 
 async def test_what_forks_share_counts_once(tree: Path) -> None:
     assert (await python(READERS, tree, memory_mb=400)).exit_code == 0
+
+
+@pytest.mark.parametrize("tree", ["reachable"], indirect=True)
+@pytest.mark.parametrize("kind", SHARED)
+async def test_memory_that_is_no_processes_own_counts_too(tree: Path, kind: str) -> None:
+    result = await python(SHARING.replace("{attack}", SHARED[kind]), tree, memory_mb=250)
+    assert (result.exit_code, result.fault) == (KILLED, ""), result
+    assert result.tail.endswith("took more than 250 MB of memory")
+
+
+@pytest.mark.parametrize("tree", ["reachable"], indirect=True)
+async def test_a_file_in_memory_that_many_map_counts_once(tree: Path) -> None:
+    assert (await python(TOGETHER, tree, memory_mb=180)).exit_code == 0
 
 
 async def test_files_in_memory_count_as_memory(tree: Path) -> None:
