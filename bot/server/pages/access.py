@@ -1,33 +1,18 @@
-"""Who may read which run: everybody where the repository is public, else who holds the operator token.
-
-Whether a repository is public GitHub says, asked at most every few minutes and only while somebody reads. Where it does
-not say, the repository counts as private.
-"""
+"""Who holds the operator token, and so may read every run. What everybody may read, `visibility` knows."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import logging
 import re
-from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from aiohttp import web
 
-from bot.faults import Fault
-
 COOKIE = "perf_gate_operator"
 SESSION = timedelta(days=7)
-BELIEVED_FOR = timedelta(minutes=5)
-"""How long an answer about a repository counts: what is made private is closed here as soon."""
 _STAMP = re.compile(r"(\d{1,12})\.([0-9a-f]{64})")
-_MOST_REPOSITORIES = 200
-_log = logging.getLogger(__name__)
-
-IsPublic = Callable[[str, int], Awaitable[bool]]
-"""Asks GitHub about `owner/name`, reached through an installation. Raises Fault."""
 
 
 class Operators:
@@ -65,32 +50,3 @@ class Operators:
 
     def _signature(self, words: str) -> str:
         return hmac.new(self._key or b"", b"session\0" + words.encode(), "sha256").hexdigest()
-
-
-@dataclass(slots=True)
-class Visibility:
-    """Which repositories everybody may see."""
-
-    ask: IsPublic
-    now: Callable[[], datetime]
-    _known: dict[str, tuple[datetime, bool]] = field(default_factory=dict)
-
-    async def public(self, repositories: Collection[tuple[str, int]]) -> frozenset[str]:
-        """Of these (`owner/name`, installation) the names that are public now."""
-        return frozenset([name for name, through in repositories if await self._is_public(name, through)])
-
-    async def _is_public(self, name: str, through: int) -> bool:
-        known = self._known.get(name)
-        if known is not None and self.now() - known[0] < BELIEVED_FOR:
-            return known[1]
-        try:
-            answer = await self.ask(name, through)
-        except Fault as fault:
-            _log.warning(
-                "it is not known whether a repository is public", extra={"repository": name, "why": str(fault)}
-            )
-            answer = False
-        if len(self._known) >= _MOST_REPOSITORIES:
-            self._known.clear()
-        self._known[name] = (self.now(), answer)
-        return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -16,7 +17,7 @@ from bot.config.load import builtin_config
 from bot.config.settings import Settings
 from bot.engine.port import CannotStart, Clock, StoreError
 from bot.engine.transaction import Tx
-from bot.server.pages.access import COOKIE, SESSION, IsPublic, Operators, Visibility
+from bot.server.pages.access import COOKIE, SESSION, Operators
 from bot.server.pages.drawing import STATIC, Drawing
 from bot.server.pages.form import read_form
 from bot.server.pages.home import home
@@ -24,6 +25,7 @@ from bot.server.pages.live import Live, seen
 from bot.server.pages.reader import Moment, Reader
 from bot.server.pages.run import key_of, run_page
 from bot.server.pages.tier import tier_page
+from bot.server.pages.visibility import IsPublic, Visibility
 
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -40,6 +42,7 @@ _TIER = re.compile(r"/tiers/([1-9])")
 _HOME = re.compile(r"/(\?all=1)?")
 _NOT_THERE = "There is no such run, or it is of a private repository, whose runs are shown to operators only."
 _LONGEST_TOKEN = 1000
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,9 @@ class Pages:
 
     async def _show(self, request: web.Request) -> web.Response:
         try:
-            drawn = await self._draw(request.path_qs, self._operators.admits(request), whole=True)
-        except (StoreError, CannotStart):
+            drawn = await self._draw(_page(request), self._operators.admits(request), whole=True)
+        except (StoreError, CannotStart) as error:
+            _log.error("a page cannot be drawn", extra={"why": str(error)})
             return _answer("The state cannot be read at this moment; the log says why.", 503, "text/plain")
         return _answer(drawn.html, drawn.status)
 
@@ -210,6 +214,12 @@ class Pages:
         answer = _see_other(f"{self._base}/")
         answer.del_cookie(COOKIE, path=f"{self._base}/")
         return answer
+
+
+def _page(request: web.Request) -> str:
+    """Its address as ours are: what trackers and chats add to a link changes no page."""
+    everything = request.path == "/" and request.query.get("all") == "1"
+    return "/?all=1" if everything else request.path
 
 
 def _within(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,8 @@ from bot.server.pages.home import for_visitors, waits_for
 from bot.server.pages.reader import Moment
 from bot.verdict.model import Judgement
 from bot.watching.vitals import Trouble
+
+_RUN = re.compile(r"(\d+)-(\d+)-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,10 @@ def key_of(moment: Moment, run_id: str) -> str | None:
     for key, pr in moment.outlines.items():
         if (pr.run is not None and pr.run.id == run_id) or any(one.id == run_id for one in pr.earlier):
             return key
-    return None
+    # A pull request's state names its last runs only; links of check runs lead to all there ever were.
+    of = _RUN.fullmatch(run_id)
+    key = f"{of[1]}/{of[2]}" if of is not None else ""
+    return key if key in moment.outlines else None
 
 
 def run_page(
@@ -91,6 +97,8 @@ def run_page(
     is_current = pr.run is not None and pr.run.id == run_id
     run = pr.run if is_current else story.run
     ended = next((one for one in pr.earlier if one.id == run_id), None)
+    if run is None and ended is None:
+        return None
     shown = replace(pr, run=run) if run is not None else pr
     overview = moment.overview if operator else for_visitors(moment.overview, {key})
     facts = facts_of(key, shown, overview, (), moment.now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from aiohttp import ClientSession, CookieJar
 from pydantic import SecretStr
 
-from bot.server.pages.access import BELIEVED_FOR, COOKIE, SESSION, Operators
+from bot.faults import Fault
+from bot.server.pages.access import COOKIE, SESSION, Operators
 from bot.server.pages.routes import HEADERS
+from bot.server.pages.visibility import BELIEVED_FOR, OUTLIVES_GITHUB, Visibility
 from tests.conversations.world import START, World, world
 
 TOKEN = "the operators' own token"
@@ -64,6 +67,74 @@ async def test_where_github_does_not_say_a_repository_is_private(tmp_path: Path)
         run = await scene.run()
         scene.sim.fault("status", method="GET", path="/repos/*/*", status=502, times=None)
         assert (await get(scene, f"/runs/{run.id}"))[0] == 404
+
+
+async def test_pages_of_a_public_repository_stay_open_while_github_is_down(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        run = await scene.run()
+        assert (await get(scene, f"/runs/{run.id}"))[0] == 200
+        scene.sim.fault("status", method="GET", path="/repos/*/*", status=502, times=None)
+        scene.clock.advance(BELIEVED_FOR + timedelta(seconds=1))
+        assert (await get(scene, f"/runs/{run.id}"))[0] == 200
+        assert "private repositories" not in (await get(scene, "/"))[1]
+
+
+Answer = bool | Exception
+
+
+async def test_what_github_called_public_stays_so_for_hours_that_it_cannot_be_reached() -> None:
+    now, answers = START, list[Answer]()
+
+    async def ask(_name: str, _through: int) -> bool:
+        if not answers:
+            await asyncio.Event().wait()
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    visibility = Visibility(ask, lambda: now, patience_seconds=0.01)
+
+    async def later(span: timedelta, *said: Answer) -> bool:
+        nonlocal now
+        now += span
+        answers[:] = said
+        return await visibility.public([("o/r", 1)]) == {"o/r"}
+
+    down = Fault("GitHub does not answer", retryable=True)
+    # Never asked before: private.
+    assert not await later(timedelta(0), down)
+    assert await later(BELIEVED_FOR, True)
+    assert await later(BELIEVED_FOR, down)
+    # It hangs: no page waits for it.
+    assert await later(BELIEVED_FOR)
+    # A refusal is an answer of a kind: the App was suspended, or may not read any more.
+    assert not await later(BELIEVED_FOR, Fault("GitHub refused"))
+    assert not await later(BELIEVED_FOR, down)
+    assert await later(BELIEVED_FOR, True)
+    assert not await later(OUTLIVES_GITHUB, down)
+    assert await later(BELIEVED_FOR, True)
+    assert not await later(BELIEVED_FOR, False)
+    assert not await later(BELIEVED_FOR, down)
+
+
+async def test_what_is_added_to_a_link_changes_no_page(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        run = await scene.run()
+        for path in (f"/runs/{run.id}?utm_source=chat", "/?fbclid=1", "/tiers/1?x", "/?all=1&x=2"):
+            assert (await get(scene, path))[0] == 200, path
+
+
+async def test_where_no_page_can_be_drawn_the_log_says_why(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with world(tmp_path) as scene:
+        database = scene.app.rooms.settings.database_file
+        aside = database.rename(database.with_suffix(".aside"))
+        status, said = await get(scene, "/")
+        aside.rename(database)
+    assert (status, said) == (503, "The state cannot be read at this moment; the log says why.")
+    assert any(record.message == "a page cannot be drawn" for record in caplog.records)
 
 
 async def test_github_is_asked_once_in_a_while_and_what_is_made_private_is_closed(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.server.pages import live
 from tests.conversations.world import world
 from tests.server.pages.browser import DESKTOP, PHONE, Tab, chromium
 from tests.server.pages.scenes import live_ferry
@@ -97,6 +98,18 @@ async def test_a_page_follows_its_run_without_being_loaded_again(tmp_path: Path)
         await tab.until("document.querySelector('.badge.big').innerText.includes('stopped')")
         assert await tab.ask("window.stayed === true")
         assert tab.said == []
+
+
+async def test_a_page_that_a_proxy_refused_its_news_asks_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with world(tmp_path) as scene, chromium(tmp_path) as tab:
+        monkeypatch.setattr(live, "MOST_LISTENERS", 0)
+        # A reader's five seconds are none for a test.
+        hurry = "const wait = window.setTimeout; window.setTimeout = (what) => wait(what, 20);"
+        await tab.call("Page.addScriptToEvaluateOnNewDocument", source=hurry)
+        await tab.go(str(scene.door.make_url("/")))
+        await tab.until("document.getElementById('live').innerText.startsWith('Not live')")
+        monkeypatch.undo()
+        await tab.until("document.getElementById('live').dataset.state === 'on'")
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])

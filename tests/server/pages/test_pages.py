@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from msgspec.structs import replace
 from bot.engine.views import Overview
 from bot.gating.model import Attempt
 from bot.gating.states import RunState
-from bot.runs.reading import looking, outline
+from bot.runs.reading import MACHINE, looking, outline
 from bot.server.pages.bars import MOST_STAGES, bars
 from bot.server.pages.charts import HEIGHT, WIDTH, Sample, chart
 from bot.server.pages.drawing import Drawing
@@ -92,6 +94,26 @@ async def test_a_run_that_was_replaced_is_shown_as_it_ended(tmp_path: Path) -> N
         assert "above the hard-fail limit" in page
         _, page = await get(scene, f"/runs/{second.id}")
         assert f'href="/runs/{first.id}">An earlier run' in page
+
+
+async def test_a_run_that_the_state_has_forgotten_is_told_from_the_log(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        first = await scene.run()
+        for said in ("@perf-gate stop", "@perf-gate"):
+            await scene.says("rev", said)
+        scene.new_comments()
+        pr = await scene.app.engine.read(scene.key)
+        assert pr is not None
+        # As after ten more runs, which are all that it names.
+        state = MACHINE.dump_state(replace(pr, earlier=()))
+        with closing(sqlite3.connect(scene.app.rooms.settings.database_file)) as database, database:
+            database.execute("UPDATE aggregates SET state = ? WHERE key = ?", (state, scene.key))
+        status, page = await get(scene, f"/runs/{first.id}")
+        assert status == 200
+        assert "Stopped" in page
+        assert "as it was when the run ended" in page
+        assert (await get(scene, f"/runs/{first.id.rpartition('-')[0]}-77"))[0] == 404
 
 
 async def test_comment_and_check_run_lead_to_the_page(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
   const main = document.querySelector("main[data-live]");
   const sign = document.getElementById("live");
   if (!main || !sign || !window.EventSource) return;
+  const AGAIN_AFTER_MS = 5000;
   let source = null;
 
   const say = (state, words) => {
@@ -29,7 +30,16 @@
   const listen = () => {
     source = new EventSource(`${main.dataset.live}&seen=${main.dataset.seen}`);
     source.onopen = () => say("on", "Live");
-    source.onerror = () => say("off", "Not live; trying again");
+    source.onerror = () => {
+      say("off", "Not live; trying again");
+      // What is not answered by a stream (a proxy's 502 while the server starts) no browser asks for again by itself.
+      if (source && source.readyState === EventSource.CLOSED) {
+        source = null;
+        window.setTimeout(() => {
+          if (!source && !document.hidden) listen();
+        }, AGAIN_AFTER_MS);
+      }
+    };
     source.addEventListener("page", (event) => {
       const news = JSON.parse(event.data);
       main.dataset.seen = news.seen;
