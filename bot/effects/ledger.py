@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.engine.port import StoreError
@@ -12,8 +12,9 @@ from bot.faults import Fault
 class Moments(Protocol):
     """What is asked of the engine."""
 
-    async def remember(self, name: str, at: datetime) -> None: ...
+    async def remember(self, name: str, at: datetime, *, not_after: datetime | None = None) -> None: ...
     async def remembered(self, name: str) -> datetime | None: ...
+    async def take_turn(self, name: str, every: timedelta) -> bool: ...
 
 
 class PaceLedger:
@@ -22,15 +23,21 @@ class PaceLedger:
     def __init__(self, engine: Moments) -> None:
         self._engine = engine
 
-    async def remember(self, name: str, at: datetime) -> None:
+    async def remember(self, name: str, at: datetime, *, not_after: datetime | None = None) -> None:
         try:
-            await self._engine.remember(name, at)
+            await self._engine.remember(name, at, not_after=not_after)
         except StoreError as error:
             raise _away(error) from error
 
     async def remembered(self, name: str) -> datetime | None:
         try:
             return await self._engine.remembered(name)
+        except StoreError as error:
+            raise _away(error) from error
+
+    async def take_turn(self, name: str, every: timedelta) -> bool:
+        try:
+            return await self._engine.take_turn(name, every)
         except StoreError as error:
             raise _away(error) from error
 

@@ -283,8 +283,11 @@ class Engine(Protocol[S_co, E_contra]):
     async def revive(self) -> None:
         """Try again what was given up as dead: for an operator, once the bug behind it is fixed."""
 
-    async def remember(self, name: str, at: datetime) -> None:
-        """Keep this moment under a name, for the next life and for whoever shares the store; the later one stays."""
+    async def remember(self, name: str, at: datetime, *, not_after: datetime | None = None) -> None:
+        """Keep this moment under a name, for the next life and for whoever shares the store; the later one stays.
+
+        One that is known but lies after `not_after` was written by a clock that went wrong, and gives way.
+        """
 
     async def remembered(self, name: str) -> datetime | None: ...
 

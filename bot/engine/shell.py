@@ -123,8 +123,8 @@ class ShellEngine(Generic[S, E]):
     async def revive(self) -> None:
         await self._store.write(lambda tx: revive(tx, self._clock.now()))
 
-    async def remember(self, name: str, at: datetime) -> None:
-        await self._store.write(lambda tx: moments.remember(tx, name, at), rouses=False)
+    async def remember(self, name: str, at: datetime, *, not_after: datetime | None = None) -> None:
+        await self._store.write(lambda tx: moments.remember(tx, name, at, not_after), rouses=False)
 
     async def remembered(self, name: str) -> datetime | None:
         return await self._store.read(lambda tx: moments.remembered(tx, name))

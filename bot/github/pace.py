@@ -20,13 +20,19 @@ from bot.github.names import Identity
 from bot.github.turns import Turns
 
 WRITE_SPACING = timedelta(seconds=1)
+LONGEST_SILENCE = timedelta(hours=1)
+"""GitHub's windows are an hour long: who is to be silent for longer was told so by a clock that went wrong."""
 
 
 class Ledger(Protocol):
     """Where moments outlive the process; calls raise Fault."""
 
-    async def remember(self, name: str, at: datetime) -> None: ...
+    async def remember(self, name: str, at: datetime, *, not_after: datetime | None = None) -> None:
+        """The later moment stays, but none after `not_after`."""
+
     async def remembered(self, name: str) -> datetime | None: ...
+    async def take_turn(self, name: str, every: timedelta) -> bool:
+        """False where somebody took it, or something was remembered, within `every`; of all who ask, one hears True."""
 
 
 class Pace:
@@ -62,7 +68,7 @@ class Pace:
         if until is None:
             return
         left = until - self._clock()
-        if left > timedelta(0):
+        if timedelta(0) < left <= LONGEST_SILENCE:
             public = f"GitHub asks perf-gate to slow down; it will {doing} later."
             raise Fault(public, f"silent until {until.isoformat()}", retryable=True, retry_after=left)
         self._silent_until.pop(who, None)
@@ -88,10 +94,12 @@ class Pace:
 
     async def silence(self, who: Identity, wait: timedelta) -> None:
         """GitHub asked this identity to wait. An answer that came late does not shorten an earlier wish."""
-        until = self._clock() + wait
-        self._silent_until[who] = max(until, self._silent_until.get(who, until))
+        now = self._clock()
+        until, furthest = now + min(wait, LONGEST_SILENCE), now + LONGEST_SILENCE
+        known = self._silent_until.get(who, until)
+        self._silent_until[who] = max(until, known) if known <= furthest else until
         if self._ledger is not None:
-            await self._ledger.remember(_silence_of(who), until)
+            await self._ledger.remember(_silence_of(who), until, not_after=furthest)
 
     @asynccontextmanager
     async def writing(self, who: Identity, *, urgent: bool = False) -> AsyncIterator[None]:
@@ -104,11 +112,15 @@ class Pace:
         ours = True
         try:
             await self._spaced(who)
-            while not urgent:
-                ours = False
-                passed = await turns.let_the_urgent_pass()
-                ours = True
-                if not passed:
+            while True:
+                if not urgent:
+                    ours = False
+                    passed = await turns.let_the_urgent_pass()
+                    ours = True
+                    if passed:
+                        await self._spaced(who)
+                        continue
+                if await self._first_of_all(who):
                     break
                 await self._spaced(who)
             try:
@@ -121,12 +133,18 @@ class Pace:
             if ours:
                 turns.give()
 
+    async def _first_of_all(self, who: Identity) -> bool:
+        """Whether no other process began or ended a write within the spacing; then none begins one now."""
+        if not self._shared or self._ledger is None:
+            return True
+        return await self._ledger.take_turn(_write_of(who), timedelta(seconds=self._spacing))
+
     async def _spaced(self, who: Identity) -> None:
         if (left := await self._until_next_write(who)) > 0:
             await self._wait(left)
 
     async def _until_next_write(self, who: Identity) -> float:
-        """Seconds. The outbox lets two processes write for an installation at most; this keeps the pause."""
+        """Seconds. The outbox lets two processes write for an installation at most: `_first_of_all` says which one."""
         last = self._last_write.get(who)
         left = 0.0 if last is None else last + self._spacing - self._monotonic()
         if self._shared and self._ledger is not None:

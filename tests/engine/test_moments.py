@@ -19,6 +19,16 @@ async def test_the_later_moment_stays_and_is_known_to_the_next_life(shell: Shell
         assert await stage.engine.remembered("another") is None
 
 
+async def test_a_moment_that_lies_too_far_ahead_gives_way(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        soon, limit = stage.clock.now() + MINUTE, stage.clock.now() + 60 * MINUTE
+        await stage.engine.remember("silence", limit + MINUTE)
+        await stage.engine.remember("silence", soon, not_after=limit)
+        assert await stage.engine.remembered("silence") == soon
+        await stage.engine.remember("silence", soon - MINUTE, not_after=limit)
+        assert await stage.engine.remembered("silence") == soon, "what may be believed stays"
+
+
 async def test_a_turn_is_taken_once_within_its_time(shell: Shell) -> None:
     async with playing(shell) as stage:
         assert await stage.engine.take_turn("round", 5 * MINUTE)

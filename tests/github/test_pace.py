@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -102,11 +103,20 @@ async def test_default_is_githubs_advice() -> None:
 class Kept:
     """A ledger as two processes see it."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Now) -> None:
         self.moments: dict[str, datetime] = {}
+        self._now = now
 
-    async def remember(self, name: str, at: datetime) -> None:
-        self.moments[name] = max(at, self.moments.get(name, at))
+    async def remember(self, name: str, at: datetime, *, not_after: datetime | None = None) -> None:
+        known = self.moments.get(name, at)
+        self.moments[name] = at if not_after is not None and known > not_after else max(at, known)
+
+    async def take_turn(self, name: str, every: timedelta) -> bool:
+        now = self._now()
+        if abs(self.moments.get(name, now - every) - now) < every:
+            return False
+        self.moments[name] = now
+        return True
 
     async def remembered(self, name: str) -> datetime | None:
         return self.moments.get(name)
@@ -121,7 +131,7 @@ async def silenced(pace: Pace, who: Identity) -> bool:
 
 
 async def test_a_wish_for_silence_holds_after_a_restart_and_ends_in_time(now: Now) -> None:
-    kept = Kept()
+    kept = Kept(now)
     before = paced(now)
     before.keep_in(kept, shared=False)
     await before.silence(7, timedelta(seconds=30))
@@ -133,8 +143,29 @@ async def test_a_wish_for_silence_holds_after_a_restart_and_ends_in_time(now: No
     assert not await silenced(after, 7)
 
 
+@pytest.mark.parametrize("shared", [False, True])
+async def test_a_silence_that_a_wrong_clock_wrote_is_not_believed(now: Now, shared: bool) -> None:
+    """GitHub's windows are an hour long; a silence of days would be no silence but an outage."""
+    kept, pace = Kept(now), paced(now)
+    await kept.remember("github 7 silent until", now() + timedelta(days=3))
+    pace.keep_in(kept, shared=shared)
+    assert not await silenced(pace, 7)
+    await pace.silence(7, timedelta(seconds=30))
+    assert await silenced(pace, 7), "what GitHub asks for now is heeded"
+    assert kept.moments["github 7 silent until"] == now() + timedelta(seconds=30)
+    now.pass_(seconds=30)
+    assert not await silenced(pace, 7)
+
+
+async def test_a_silence_ends_though_the_own_clock_is_set_back(now: Now) -> None:
+    pace = paced(now)
+    await pace.silence(7, timedelta(minutes=30))
+    now.pass_(seconds=-86_400)
+    assert not await silenced(pace, 7)
+
+
 async def test_a_process_hears_what_another_was_told(now: Now) -> None:
-    kept, one, other = Kept(), paced(now), paced(now)
+    kept, one, other = Kept(now), paced(now), paced(now)
     for pace in (one, other):
         pace.keep_in(kept, shared=True)
         assert not await silenced(pace, 7)
@@ -143,7 +174,7 @@ async def test_a_process_hears_what_another_was_told(now: Now) -> None:
 
 
 async def test_two_processes_keep_the_pause_between_their_writes(now: Now) -> None:
-    kept, one, other = Kept(), paced(now), paced(now)
+    kept, one, other = Kept(now), paced(now), paced(now)
     for pace in (one, other):
         pace.keep_in(kept, shared=True)
     log: Log = []
@@ -153,8 +184,31 @@ async def test_two_processes_keep_the_pause_between_their_writes(now: Now) -> No
     assert now.waits == [pytest.approx(0.75)]
 
 
+async def test_processes_that_begin_at_once_still_write_a_second_apart(now: Now) -> None:
+    """All find that nobody wrote; only one of them may be the first."""
+
+    class AllAskFirst(Kept):
+        asked, everybody = 0, asyncio.Barrier(4)
+
+        async def remembered(self, name: str) -> datetime | None:
+            found = await super().remembered(name)
+            self.asked += 1
+            if self.asked <= 4:
+                await self.everybody.wait()
+            return found
+
+    kept = AllAskFirst(now)
+    log: Log = []
+    processes = [paced(now) for _ in range(4)]
+    for pace in processes:
+        pace.keep_in(kept, shared=True)
+    await asyncio.gather(*(write(pace, 1, now, log) for pace in processes))
+    times = [at for _, at in log]
+    assert [later - earlier for earlier, later in pairwise(times)] == [pytest.approx(1.0)] * 3
+
+
 async def test_another_machines_clock_that_is_ahead_holds_nobody_up(now: Now) -> None:
-    kept, pace = Kept(), paced(now)
+    kept, pace = Kept(now), paced(now)
     pace.keep_in(kept, shared=True)
     await kept.remember("github 1 wrote", now() + timedelta(hours=1))
     await write(pace, 1, now, [])

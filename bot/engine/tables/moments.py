@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from bot.engine.times import loaded, stored
 from bot.engine.transaction import Tx
@@ -10,9 +10,10 @@ from bot.engine.transaction import Tx
 _PUT = "INSERT INTO moments (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at WHERE "
 
 
-def remember(tx: Tx, name: str, at: datetime) -> None:
-    """The later of this moment and the one that is known."""
-    tx.execute(f"{_PUT} moments.at < excluded.at", (name, stored(at)))
+def remember(tx: Tx, name: str, at: datetime, not_after: datetime | None = None) -> None:
+    """The later of this moment and the one that is known, unless that one lies after `not_after`."""
+    believed = stored(not_after or datetime.max.replace(tzinfo=UTC))
+    tx.execute(f"{_PUT} moments.at < excluded.at OR moments.at > ?", (name, stored(at), believed))
 
 
 def remembered(tx: Tx, name: str) -> datetime | None:
