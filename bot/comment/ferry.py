@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.comment.markdown import block, bullets, code
 from bot.comment.sentences import moment, sentence
 from bot.gating.babysitting import waits_long
+from bot.gating.climb import TOLD_LAUNCHES
 from bot.gating.model import Attempt, GateRun
 from bot.watching.health import NOTABLE_WAIT
 from bot.watching.look import Machine
@@ -45,6 +46,16 @@ def progress_line(attempt: Attempt) -> str:
     between = f"{told(seen.earliest)} to {told(seen.latest)}"
     share = f"about {seen.percent} % by the baseline's stage times"
     return f"**Progress:** {share}; expected end {moment(seen.end)} ({between})"
+
+
+def launches_line(attempt: Attempt) -> str:
+    """That Iris does not take the ferry; empty while it may be chance."""
+    if attempt.job_id or attempt.launches < TOLD_LAUNCHES:
+        return ""
+    return (
+        f"**Submitting:** Iris has not taken the ferry in {attempt.launches} tries; the last: "
+        f"{sentence(attempt.launch_error, 300)}. It is tried again for about two hours."
+    )
 
 
 def as_seen(attempt: Attempt) -> str:

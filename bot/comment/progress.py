@@ -10,6 +10,7 @@ from bot.comment.exclusions import exclusions
 from bot.comment.ferry import (
     as_seen,
     health_line,
+    launches_line,
     machines_line,
     progress_line,
     queue_line,
@@ -54,6 +55,7 @@ def progress_comment(run: Run, now: datetime) -> list[Section]:
     attempt = gate.attempt if gate else None
     if gate is not None and attempt is not None:
         lines.append(again_line(attempt))
+        lines.append(launches_line(attempt))
         lines += trouble_lines(attempt)
         lines.append(queue_line(attempt) if run.state is RunState.queued else progress_line(attempt))
     lines.append(climbed_over(run))

@@ -30,6 +30,13 @@ Context = EffectContext[PullRequest]
 T = TypeVar("T")
 
 
+class ClusterUnset(Fault):
+    """The operator took away the cluster that a run's ferries are on: there is nobody to be asked about them."""
+
+    def __init__(self, cluster: str) -> None:
+        super().__init__(f"the cluster `{cluster}` is not set up any more")
+
+
 @dataclass(slots=True)
 class Telling:
     """How an effect tells another pull request something; `advance` is the engine's, known once it is open."""
@@ -59,11 +66,11 @@ class Rooms:
     _mirrors: dict[int, Mirror] = field(default_factory=dict)
 
     def iris_of(self, run: Run) -> Iris:
-        """The cluster that this run's ferries are on."""
+        """The cluster that this run's ferries are on. Raises ClusterUnset where the settings no longer name it."""
         if not run.cluster:
             return self.iris
         if run.cluster not in self.other_clusters:
-            raise Fault(f"the cluster `{run.cluster}` is not set up any more")
+            raise ClusterUnset(run.cluster)
         return self.other_clusters[run.cluster]
 
     @property

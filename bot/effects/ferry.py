@@ -1,4 +1,4 @@
-"""The treatment ferry: submitted once under its derived name, watched, collected, and stopped when somebody says so."""
+"""The treatment ferry on its way: watched, collected, and stopped when somebody says so."""
 
 from __future__ import annotations
 
@@ -7,80 +7,30 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.checkout.refusals import Refusal
-from bot.effects.context import Context, Rooms, config_of, current_gate, gate_config, place_of, within
-from bot.effects.prepare import PRISTINE, TRUSTED, tree_name
+from bot.effects.context import ClusterUnset, Context, Rooms, config_of, current_gate, gate_config, place_of, within
+from bot.effects.prepare import TRUSTED, tree_name
+from bot.effects.submit import given_up, name_of, silent_for_long
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
-from bot.gating.events import Collected, Event, FerryStopped, Refused, Submitted, Unseen, Watched
+from bot.gating.events import Collected, Event, FerryStopped, Refused, Unseen, Watched
 from bot.gating.model import Attempt, GateRun, Place, Run, StageProgress
-from bot.gating.states import RunState
 from bot.iris.collector_script import SCRIPT
 from bot.iris.controller import Absent, Found, Unknown
-from bot.iris.names import job_name
 from bot.iris.poll import FerryStatus
 from bot.iris.records import TERMINAL_STATES
-from bot.iris.submit import Refused as RefusedByIris
-from bot.sandbox.bubblewrap import NotInstalled
 from bot.verdict.report import PerfReport, parse_report
 from bot.verdict.rules import bucket
 from bot.watching import health
 from bot.watching.cause import Cause
 from bot.watching.look import Look
 
-# With the registry's waits between them some two hours, in which a controller is restarted or an operator woken.
-_SUBMIT_ATTEMPTS = 30
 # Some seconds apart; then the gate's own interval goes on, and the comment can say that nobody answers.
 _LOOKS_IN_A_ROW = 4
 # Less than the effect's own deadline: a look that hangs is an answer that did not come, and must be told as one.
 LOOK_WITHIN = timedelta(seconds=150)
+# So long an operator has to mend the settings before a ferry that nobody can look at any more is given up.
+_UNSET_FOR = timedelta(days=1)
 _log = logging.getLogger(__name__)
-
-
-def name_of(place: Place, run: Run, gate: GateRun) -> str:
-    """The job's name: the same after any crash, another for every attempt."""
-    number = gate.attempt.number if gate.attempt else 1
-    return job_name(place.repository_id, place.number, run.head_sha, run.ordinal, gate.number, number)
-
-
-async def submit(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
-    """Look for the job by its name; adopt it in whatever state, and submit only where it is certainly absent."""
-    found = await current_gate(effect, context)
-    if found is None:
-        return Outcome()
-    pr, run, gate = found
-    name, attempt = name_of(place_of(pr), run, gate), int(effect.payload["attempt"])
-    known = await rooms.iris_of(run).look_up(name)
-    if isinstance(known, Unknown):
-        raise Fault("Iris does not say whether the ferry is there already", known.reason, retryable=True)
-    if isinstance(known, Found):
-        return Outcome(Submitted(run.id, gate.number, attempt, known.job_id))
-    again = await current_gate(effect, context)
-    if again is None or context.revoked.is_set() or again[1].state is not RunState.submitting:
-        return Outcome()
-    if again[1].stop_requested_by or not again[0].is_open:
-        # Certainly absent, and no longer wanted: there is nothing to stop, and nothing is started.
-        return Outcome(FerryStopped(run.id, gate.number, attempt))
-    try:
-        return Outcome(await _launch(rooms, place_of(pr), run, gate, name))
-    except Fault as fault:
-        if fault.retryable and effect.attempt < _SUBMIT_ATTEMPTS:
-            raise
-        # The look-up above proved that no earlier attempt took, so giving up leaves no ferry behind.
-        return Outcome(Refused(run.id, f"the ferry could not be submitted: {fault.public}"))
-
-
-async def _launch(rooms: Rooms, place: Place, run: Run, gate: GateRun, name: str) -> Event:
-    """Submit from the pristine tree, which is made again where a crash of the machine may have damaged it."""
-    tree = await rooms.trees.materialise(rooms.mirror(place), run.head_sha, tree_name(run.id, PRISTINE))
-    if isinstance(tree, Refusal):
-        return Refused(run.id, tree.reason)
-    try:
-        answer = await rooms.iris_of(run).submit(gate_config(config_of(run), gate.number), name, tree)
-    except NotInstalled as error:
-        return Refused(run.id, f"the ferry cannot be submitted in a cage: {error}")
-    if isinstance(answer, RefusedByIris):
-        return Refused(run.id, f"Iris refused the ferry: {answer.reason}")
-    return Submitted(run.id, gate.number, gate.attempts[-1].number, answer.job_id)
 
 
 async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
@@ -100,6 +50,8 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
         found_now = await within(looking, LOOK_WITHIN, context)
         if isinstance(found_now, Absent):
             return Outcome(await _lost(rooms, place_of(pr), run, gate))
+    except ClusterUnset as unset:
+        return Outcome(_out_of_sight(run, gate, unset, context))
     except (Fault, TimeoutError) as error:
         if effect.attempt < _LOOKS_IN_A_ROW:
             raise
@@ -108,6 +60,16 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
     status = found_now.status
     seen = _seen(attempt, status)
     return Outcome(Watched(run.id, gate.number, attempt.number, seen, status.terminal, found_now.look))
+
+
+def _out_of_sight(run: Run, gate: GateRun, unset: ClusterUnset, context: Context) -> Event:
+    """A mistake in the settings is mended within a day; after that the slot goes to whoever waits for it."""
+    attempt, now = gate.attempts[-1], context.clock.now()
+    _log.error("a ferry's cluster is not set up any more", extra={"job_id": attempt.job_id, "cluster": run.cluster})
+    since = attempt.vitals.unseen_since
+    if since is not None and now - since >= _UNSET_FOR:
+        return given_up(run, attempt.job_id, unset.public)
+    return Unseen(run.id, gate.number, attempt.number, unset.public)
 
 
 async def _lost(rooms: Rooms, place: Place, run: Run, gate: GateRun) -> Event:
@@ -189,8 +151,16 @@ async def stop_ferry(rooms: Rooms, effect: Effect, context: Context) -> Outcome[
         return Outcome()
     _, run, gate = found
     job_id = gate.attempts[-1].job_id
-    await rooms.iris_of(run).stop(job_id)
-    known = await rooms.iris_of(run).state(job_id)
+    try:
+        iris = rooms.iris_of(run)
+        await iris.stop(job_id)
+        known = await iris.state(job_id)
+    except ClusterUnset as unset:
+        return Outcome(given_up(run, job_id, unset.public))
+    except Fault as fault:
+        if silent_for_long(effect, context):
+            return Outcome(given_up(run, job_id, fault.public))
+        raise
     if isinstance(known, Unknown) or (isinstance(known, Found) and known.state not in TERMINAL_STATES):
         raise Fault("the ferry is still being stopped", f"{job_id}: {known}", retryable=True)
     return Outcome(FerryStopped(run.id, gate.number, gate.attempts[-1].number))

@@ -14,7 +14,7 @@ from bot.effects.check import check, find_pulls
 from bot.effects.cleanup import cleanup
 from bot.effects.compare import compare, rejudge
 from bot.effects.context import Context, Rooms, heard_in
-from bot.effects.ferry import collect, stop_ferry, submit, watch
+from bot.effects.ferry import collect, stop_ferry, watch
 from bot.effects.locate import locate_baseline
 from bot.effects.notify import hide, notify, settle
 from bot.effects.preflight import preflight
@@ -22,6 +22,7 @@ from bot.effects.prepare import prepare
 from bot.effects.publish import publish
 from bot.effects.queue import look_at_queue
 from bot.effects.speak import ask, react, reply, say_help
+from bot.effects.submit import submit
 from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Lethal, Outcome, Revoked
 from bot.faults import Fault
 from bot.gating.events import EffectFailed, Event

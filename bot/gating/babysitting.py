@@ -52,7 +52,7 @@ def seen(draft: Draft, event: Watched) -> None:
 def unseen(draft: Draft, event: Unseen) -> None:
     """Iris is silent: look again soon, and after a while say so."""
     attempt = draft.run.gates[-1].attempts[-1]
-    _tell(draft, replace(attempt, vitals=health.unseen(attempt.vitals, draft.now)))
+    _tell(draft, replace(attempt, vitals=health.unseen(attempt.vitals, draft.now, event.why)))
     draft.check_after(draft.run.plan_of(event.gate).first_check_seconds)
 
 

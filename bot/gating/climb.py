@@ -18,6 +18,7 @@ from bot.gating.events import (
     PreflightGoesOn,
     Refused,
     Submitted,
+    Unsubmitted,
     Watched,
 )
 from bot.gating.model import Attempt, GateRun
@@ -28,6 +29,10 @@ from bot.verdict.model import Judgement
 # DESIGN "The run": how long the bot waits for a human.
 REVIEWER_PATIENCE = timedelta(days=14)
 ESCALATION_PATIENCE = timedelta(days=7)
+# Between two launches of a ferry that Iris does not take.
+_FIRST_LAUNCH_WAIT, _LONGEST_LAUNCH_WAIT = timedelta(seconds=2), timedelta(minutes=5)
+# From so many on the comment tells of them.
+TOLD_LAUNCHES = 3
 # What `Run.retry_asked` holds: this, and the name of the other cluster where one was named.
 CLUSTER = "cluster="
 
@@ -158,6 +163,18 @@ def submitted(draft: Draft, event: Submitted) -> None:
         draft.attempt_effect("stop_ferry")
     else:
         draft.check_after(draft.run.plan_of(event.gate).first_check_seconds)
+
+
+def unsubmitted(draft: Draft, event: Unsubmitted) -> None:
+    """Look for the job once more, a little later each time; people hear of it where it is more than a hiccup."""
+    attempt = draft.run.gates[-1].attempts[-1]
+    launches = attempt.launches + 1
+    draft.change_attempt(launches=launches, launch_error=event.reason)
+    draft.reason = f"launch {launches} came to nothing: {event.reason}"
+    wait = min(_FIRST_LAUNCH_WAIT * 2 ** (launches - 1), _LONGEST_LAUNCH_WAIT)
+    draft.attempt_effect("submit", due=draft.now + wait)
+    if launches >= TOLD_LAUNCHES:
+        draft.publish()
 
 
 def check_due(draft: Draft) -> None:

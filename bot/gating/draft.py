@@ -171,11 +171,11 @@ class Draft:
         """An effect of the run as a whole, revoked when the run ends."""
         self.effect(kind, {"run_id": self.run.id}, scope=self.run.id)
 
-    def attempt_effect(self, kind: str) -> None:
+    def attempt_effect(self, kind: str, *, due: datetime | None = None) -> None:
         """An effect of the gate and attempt that run now."""
         gate, attempt = self.run.gates[-1], self.run.gates[-1].attempts[-1]
         payload = {"run_id": self.run.id, "gate": gate.number, "attempt": attempt.number}
-        self.effect(kind, payload, scope=self.run.id)
+        self.effect(kind, payload, scope=self.run.id, due=due)
 
     def publish(self) -> None:
         self.effect("publish", {}, coalesce="publish")

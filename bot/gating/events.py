@@ -145,6 +145,15 @@ class Submitted(msgspec.Struct, frozen=True, tag=True):
     job_id: str
 
 
+class Unsubmitted(msgspec.Struct, frozen=True, tag=True):
+    """A launch came to nothing, or nobody knows to what: the job is looked for before another. `reason` is public."""
+
+    run_id: str
+    gate: int
+    attempt: int
+    reason: str
+
+
 class Watched(msgspec.Struct, frozen=True, tag=True):
     """One look at the ferry; `seen` carries what the cluster shows now. `ended` once the root job is terminal.
 
@@ -160,11 +169,12 @@ class Watched(msgspec.Struct, frozen=True, tag=True):
 
 
 class Unseen(msgspec.Struct, frozen=True, tag=True):
-    """Iris did not answer, several times. That says nothing about the ferry."""
+    """Iris did not answer, several times. That says nothing about the ferry. `why`: a sentence, where it is known."""
 
     run_id: str
     gate: int
     attempt: int
+    why: str = ""
 
 
 class QueueSeen(msgspec.Struct, frozen=True, tag=True):
@@ -257,6 +267,7 @@ Event = (
     | BaselineMissing
     | SlotGranted
     | Submitted
+    | Unsubmitted
     | Watched
     | Unseen
     | QueueSeen

@@ -101,7 +101,8 @@ class Attempt(msgspec.Struct, frozen=True):
     `vitals` are how it does and what is remembered between two looks, `outlook` when it may end, `machines` the kinds
     of machine its workers ran on, `queue` who comes first at its tier, `stale` left-over coordinators of its pipelines.
     `told` is what of all this the comment was last written for. `again_because` says why it was submitted after the
-    attempt before it (the rest of a sentence about that one), `cause` why it ended badly, where it did.
+    attempt before it (the rest of a sentence about that one), `cause` why it ended badly, where it did. `launches`
+    counts what was tried before Iris had the job, `launch_error` says what became of the last.
     """
 
     number: int
@@ -124,6 +125,8 @@ class Attempt(msgspec.Struct, frozen=True):
     told: Told = Told()
     again_because: str = ""
     cause: Cause | None = None
+    launches: int = 0
+    launch_error: str = ""
 
 
 class GateRun(msgspec.Struct, frozen=True):

@@ -32,6 +32,7 @@ from bot.gating.events import (
     SlotGranted,
     Submitted,
     Unseen,
+    Unsubmitted,
     Watched,
 )
 from bot.gating.happenings import (
@@ -171,6 +172,8 @@ def _of_the_gate(draft: Draft, event: Event) -> None:
         climb.slot_granted(draft)
     elif state is RunState.submitting and isinstance(event, Submitted):
         climb.submitted(draft, event)
+    elif state is RunState.submitting and isinstance(event, Unsubmitted):
+        climb.unsubmitted(draft, event)
     elif state is RunState.queued and isinstance(event, QueueSeen):
         babysitting.queue_seen(draft, event)
     elif state in (RunState.queued, RunState.ferrying) and isinstance(event, CheckDue):

@@ -39,12 +39,18 @@ def examine(before: Vitals, look: Look, limits: Limits, now: datetime) -> Vitals
     return replace(after, health=health, since=since, evidence=evidence, troubles=carried(before, wrong, now))
 
 
-def unseen(before: Vitals, now: datetime) -> Vitals:
-    """The controller did not answer: nothing is known, so nothing is over and nothing is wrong. Patience."""
+def unseen(before: Vitals, now: datetime, why: str = "") -> Vitals:
+    """The controller did not answer: nothing is known, so nothing is over and nothing is wrong. Patience.
+
+    `why` is the rest of a sentence for where there is a reason that somebody can mend.
+    """
     silent_since = before.unseen_since or now
     if now - silent_since < NOTABLE_SILENCE:
         return replace(before, unseen_since=silent_since)
-    evidence = (f"Iris' controller has not answered since {clock(silent_since)}; the ferry runs on without it.",)
+    said = f"Iris' controller has not answered since {clock(silent_since)}; the ferry runs on without it."
+    if why:
+        said = f"The ferry cannot be looked at since {clock(silent_since)}: {why}. An operator has to mend that."
+    evidence = (said,)
     since = before.since if before.health is Health.unreachable and before.since else silent_since
     return replace(before, health=Health.unreachable, since=since, evidence=evidence, unseen_since=silent_since)
 

@@ -117,6 +117,40 @@ async def test_a_submission_whose_answer_was_lost_is_adopted_not_repeated(tmp_pa
         assert w.iris.submissions == 1
 
 
+async def test_the_last_launch_is_looked_for_too_before_the_ferry_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.effects.submit.MOST_LAUNCHES", 1)
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        w.iris.lose_answers = 1
+        await w.says("rev", "go")
+        await w.live_through(timedelta(minutes=1))
+        assert "watching the ferry" in w.canonical()
+        assert (w.iris.submissions, len(w.iris.jobs)) == (1, 1)
+
+
+async def test_only_launches_count_and_after_the_last_the_run_is_stuck_without_a_ferry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.effects.submit.MOST_LAUNCHES", 4)
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        w.iris.refuse, w.iris.silent = "upstream connect error", True
+        await w.says("rev", "go")
+        await w.live_through(timedelta(hours=1))
+        w.iris.silent = False
+        while w.iris.submissions < 3:
+            assert await w.clock.advance_to_next(w.app.engine)
+        golden("ferry/not_taken", w.canonical())
+        await w.live_through(timedelta(minutes=1))
+        golden("ferry/given_up", w.canonical())
+        assert (await w.run()).state is RunState.stuck
+        assert (w.iris.submissions, len(w.iris.jobs)) == (4, 0)
+
+
 async def test_a_ferry_found_under_its_name_is_adopted_though_it_has_ended(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.scheduled_run()
