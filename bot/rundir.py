@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,6 +21,9 @@ MOST_FILES = 500
 """Of one run: a climb of three gates that is watched for days writes some hundred."""
 
 MOST_RUNS = 200
+MOST_IN_ALL = 4 * 2**30
+"""Bytes: beside mirror and trees on a volume of twenty gigabytes."""
+
 KEPT = timedelta(days=90)
 
 _FIRST_TO_GO = ("comments", "logs")
@@ -53,17 +56,22 @@ class RunDirs:
         folder = self.folder(run_id)
         return {path.relative_to(folder).as_posix(): path for path in sorted(_files(folder))}
 
-    def sweep(self, now: datetime, live: Collection[str] = ()) -> list[str]:
-        """Remove what nobody has written to for long, and the oldest above `MOST_RUNS`; ids of the runs removed."""
+    def sweep(self, now: datetime, live: Callable[[str], bool] = lambda _run: False) -> list[str]:
+        """Remove what nobody has written to for long, and the oldest above `MOST_RUNS` and `MOST_IN_ALL`; ids of the
+        runs removed. A run of whose id `live` says that it goes on stays, and does not count."""
         try:
-            found = sorted((path.stat().st_mtime, path) for path in self._root.iterdir() if path.name not in live)
+            found = sorted((path.stat().st_mtime, path) for path in self._root.iterdir() if not live(path.name))
         except FileNotFoundError:
             return []
-        limit, spare = (now - KEPT).timestamp(), max(0, len(found) - MOST_RUNS)
-        old = [path for index, (changed, path) in enumerate(found) if index < spare or changed < limit]
-        for path in old:
-            shutil.rmtree(path, ignore_errors=True)
-        return [path.name for path in old]
+        limit, count = (now - KEPT).timestamp(), len(found)
+        sizes = {path: sum(one.stat().st_size for one in _files(path)) for _, path in found}
+        total, old = sum(sizes.values()), list[str]()
+        for changed, path in found:
+            if changed < limit or count > MOST_RUNS or total > MOST_IN_ALL:
+                shutil.rmtree(path, ignore_errors=True)
+                old.append(path.name)
+                count, total = count - 1, total - sizes[path]
+        return old
 
     def _hidden(self, text: str | bytes) -> bytes:
         if isinstance(text, bytes):

@@ -7,9 +7,10 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 from bot import logs
 from bot.app import Vitals, open_app
@@ -62,6 +63,14 @@ async def reviving(engine: GateEngine) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
+async def end(listening: Listening, tasks: Collection[asyncio.Task[Any]]) -> list[BaseException | None]:
+    """At once neither new deliveries nor new effects. What is being told is heard to its end, within the door's
+    patience, and beside it running effects get the engine's grace: a host allows little more before it kills."""
+    for task in tasks:
+        task.cancel()
+    return await asyncio.gather(*tasks, listening.stop(), return_exceptions=True)
+
+
 async def serve(settings: Settings) -> None:
     """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again."""
     # Database, mirrors, reports and logs are nobody else's; what others must enter is opened by name.
@@ -90,12 +99,7 @@ async def serve(settings: Settings) -> None:
         try:
             await asyncio.wait({acting, stopping, looking}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            # First no new deliveries, then no new effects; running ones get the engine's grace.
-            await listening.stop()
-            tasks = (testing, stopping, looking, acting)
-            for task in tasks:
-                task.cancel()
-            results = await asyncio.gather(*tasks, return_exceptions=True)
+            results = await end(listening, (testing, stopping, looking, acting))
         for result in results:
             if isinstance(result, Exception):
                 raise result

@@ -67,5 +67,19 @@ def test_sweeping_removes_what_is_old_or_too_many_and_no_live_run(
         kept.put(f"7-{count}-1", "question.md", "text")
         then = (NOW - timedelta(days=days)).timestamp()
         os.utime(kept.folder(f"7-{count}-1"), (then, then))
-    assert kept.sweep(NOW, live=["7-1-1"]) == ["7-2-1", "7-3-1"]
+    assert kept.sweep(NOW, {"7-1-1"}.__contains__) == ["7-2-1", "7-3-1"]
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["7-1-1", "7-4-1", "7-5-1"]
+
+
+def test_all_runs_together_take_no_more_than_their_share_of_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rundir, "MOST_IN_ALL", 250)
+    kept = dirs(tmp_path)
+    for count in range(1, 5):
+        kept.put(f"7-{count}-1", "gate-1/baseline.json", "x" * 100)
+        then = (NOW - timedelta(days=9 - count)).timestamp()
+        os.utime(kept.folder(f"7-{count}-1"), (then, then))
+    assert kept.sweep(NOW, {"7-1-1"}.__contains__) == ["7-2-1"]
+    assert kept.sweep(NOW) == ["7-1-1"]
+    assert kept.sweep(NOW) == []

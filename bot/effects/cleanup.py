@@ -24,6 +24,14 @@ async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     await asyncio.to_thread(shutil.rmtree, rooms.preflight_results / run_id, ignore_errors=True)
     if (left := effect.payload.get("left")) is not None:
         await stop_commands(rooms, place_of(await context.read()), msgspec.convert(left, CommandsLeft))
-    if swept := await asyncio.to_thread(rooms.rundirs.sweep, context.clock.now()):
+    overview = await context.overview()
+    # A live run always has something open; a run that is not may stay a little longer for its pull request's sake.
+    live = {one.key for one in overview.effects if one.kind != effect.kind}
+    live |= {one.key for one in overview.timers} | {one.key for one in overview.slots}
+
+    def goes_on(run: str) -> bool:
+        return "/".join(run.split("-")[:2]) in live
+
+    if swept := await asyncio.to_thread(rooms.rundirs.sweep, context.clock.now(), goes_on):
         _log.info("old runs' files were removed", extra={"runs": swept})
     return Outcome()

@@ -18,6 +18,7 @@ from bot.server.express import MOST_AHEAD
 from bot.server.head import LARGEST_HEAD, LARGEST_PLAIN_BODY
 from bot.server.listening import Listening
 from bot.server.webhook import door as way_in
+from bot.serving import end
 from tests.server.test_webhook import BODY, GUID, SECRET, Door, Serving, application, headers, served, served_whole
 
 ONE_READ = 256 * 1024
@@ -281,6 +282,33 @@ async def test_what_is_being_stored_is_answered_before_the_bot_stops() -> None:
         assert await client.over()
         await stopping
     assert [delivery.guid for delivery in door.stored] == ["last"]
+
+
+async def test_no_new_effect_begins_while_a_last_delivery_is_being_told() -> None:
+    door, storing, go = Door(), asyncio.Event(), asyncio.Event()
+
+    async def accept(delivery: Delivery) -> bool:
+        storing.set()
+        await go.wait()
+        return await door.accept(delivery)
+
+    async def engine() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    way = way_in(SECRET, accept, door.keep_body)
+    listening = Listening(application(way), way)
+    door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
+    acting = asyncio.create_task(engine())
+    async with wire(door) as client:
+        client.say(request(guid="last"))
+        await storing.wait()
+        ending = asyncio.create_task(end(listening, [acting]))
+        await asyncio.wait({acting}, timeout=30)
+        assert acting.cancelled(), "the engine stops at once, not after the door"
+        assert not ending.done()
+        go.set()
+        assert (await client.answer())[0] == 202
+        assert [type(result) for result in await ending] == [asyncio.CancelledError, type(None)]
 
 
 async def test_stranger_who_never_comes_to_an_end_does_not_keep_the_bot_from_stopping() -> None:
