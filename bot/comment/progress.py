@@ -25,7 +25,7 @@ from bot.comment.sentences import baseline_line, commit_line, gate_title, head_m
 from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
 from bot.gating.granting import permissions_of
 from bot.gating.model import Attempt, GateRun, Run
-from bot.gating.states import RunState
+from bot.gating.states import JUDGING, RunState
 from bot.verdict.report import BadReport, parse_report
 
 _DOING: Mapping[RunState, str] = {
@@ -90,6 +90,8 @@ def _next(run: Run) -> str:
     if run.retry_requested_by:
         again = f"{code(run.retry_requested_by)} asked"
         return f"the ferry is being stopped, and the gate is submitted again when it is gone, as {again}."
+    if run.stop_requested_by and run.state in JUDGING:
+        return f"the ferry has ended: its verdict, and then nothing more, as {code(run.stop_requested_by)} asked."
     if run.stop_requested_by:
         return f"the ferry is being stopped, as {code(run.stop_requested_by)} asked."
     if run.state is RunState.ferrying:

@@ -39,6 +39,13 @@ def retry_begins_when_it_is_gone() -> str:
     return "The ferry is being stopped; the gate is submitted again when it is gone."
 
 
+def verdict_is_coming() -> str:
+    return (
+        "The ferry has ended and its report is being judged, so there is nothing left to stop but the verdict. The run "
+        "ends with it and submits nothing more. Say `@perf-gate stop` once more to end it without one."
+    )
+
+
 def stopped_for_retry(actor: str) -> str:
     return f"stopped by {actor}, who has the gate run again"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 from bot.conversation import again, replies
@@ -24,7 +25,7 @@ from bot.gating.events import (
 from bot.gating.model import Attempt, GateRun
 from bot.gating.states import RunState
 from bot.gating.written import Asked
-from bot.verdict.model import Judgement
+from bot.verdict.model import Judgement, VerdictName
 
 # DESIGN "The run": how long the bot waits for a human.
 REVIEWER_PATIENCE = timedelta(days=14)
@@ -35,6 +36,12 @@ _FIRST_LAUNCH_WAIT, _LONGEST_LAUNCH_WAIT = timedelta(seconds=2), timedelta(minut
 TOLD_LAUNCHES = 3
 # What `Run.retry_asked` holds: this, and the name of the other cluster where one was named.
 CLUSTER = "cluster="
+_ENDS_WITH: Mapping[VerdictName, RunState] = {
+    "pass": RunState.passed,
+    "warn": RunState.warned,
+    "fail": RunState.failed,
+    "inconclusive": RunState.inconclusive,
+}
 
 
 def assessed(draft: Draft, event: Assessed) -> None:
@@ -193,6 +200,8 @@ def watched(draft: Draft, event: Watched) -> None:
         draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
     elif event.ended:
         draft.release_tier()
+        # Half a `stop` that was said about the ferry says nothing about its verdict.
+        draft.change(stop_asked_by="")
         draft.enter(RunState.collecting)
         draft.attempt_effect("collect")
     else:
@@ -211,10 +220,12 @@ def ferry_stopped(draft: Draft) -> None:
 
 def stopped_for_retry(draft: Draft) -> None:
     """The old ferry is gone: only now a new one may come."""
-    by, cluster = draft.run.retry_requested_by, draft.run.retry_asked
+    run, by = draft.run, draft.run.retry_requested_by
+    # An earlier release kept no other word of the cluster than the half that was said last.
+    cluster = run.retry_asked.removeprefix(CLUSTER) if run.retry_cluster is None else run.retry_cluster
     draft.end(RunState.stopped, again.stopped_for_retry(by))
     if draft.pr.is_open:
-        resuming.resume(draft, by, cluster=cluster.removeprefix(CLUSTER))
+        resuming.resume(draft, by, cluster=cluster)
 
 
 def collected(draft: Draft, event: Collected) -> None:
@@ -231,8 +242,8 @@ def compared(draft: Draft, event: Compared) -> None:
     draft.change_attempt(judgement=event.judgement)
     draft.reason = f"gate {event.gate}: {event.judgement.verdict}"
     verdict, following = event.judgement.verdict, next_gate(draft)
-    if following is not None and draft.run.stop_requested_by:
-        draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
+    if draft.run.stop_requested_by:
+        _ended_by_a_stop(draft, event.judgement)
         return
     if why := resubmission.wanted(draft, event.judgement):
         resubmission.submit_again(draft, why)
@@ -244,14 +255,22 @@ def compared(draft: Draft, event: Compared) -> None:
     elif verdict == "warn" and following is not None:
         draft.enter(RunState.awaiting_escalation)
         draft.expire_after(ESCALATION_PATIENCE)
-    elif verdict == "warn":
-        draft.end(RunState.warned)
-    elif verdict == "fail":
-        draft.end(RunState.failed)
-    elif verdict == "inconclusive":
-        draft.end(RunState.inconclusive)
+    elif verdict != "not_comparable":
+        draft.end(_ENDS_WITH[verdict])
     else:
         draft.end(RunState.stuck, why_not_comparable(draft, event.judgement))
+
+
+def _ended_by_a_stop(draft: Draft, judgement: Judgement) -> None:
+    """Somebody stops the run whose ferry had ended: its verdict stands, and nothing follows."""
+    why, verdict = replies.stopped_by(draft.run.stop_requested_by), judgement.verdict
+    if verdict == "pass":
+        # Where gates that were agreed on were not climbed, the run as a whole passed nothing.
+        draft.end(RunState.passed if next_gate(draft) is None else RunState.stopped, why)
+    elif verdict == "not_comparable":
+        draft.end(RunState.stopped, why)
+    else:
+        draft.end(_ENDS_WITH[verdict], why)
 
 
 def next_gate(draft: Draft) -> int | None:

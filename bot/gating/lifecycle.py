@@ -6,7 +6,7 @@ from bot.conversation import replies
 from bot.gating.draft import Draft
 from bot.gating.happenings import BaseChanged, Closed, HeadMoved, OwnCommentTouched, Reopened
 from bot.gating.model import PullRequest
-from bot.gating.states import RunState
+from bot.gating.states import JUDGING, RunState
 
 
 def head_moved(draft: Draft, event: HeadMoved) -> None:
@@ -76,7 +76,7 @@ def closed(draft: Draft, event: Closed) -> None:
     if run is None or run.state.ended:
         return
     # A ferry that is out goes on to its verdict; nothing new is submitted (DESIGN "Trust").
-    if run.state.has_live_ferry or run.state in (RunState.collecting, RunState.comparing):
+    if run.state.has_live_ferry or run.state in JUDGING:
         draft.publish()
     elif run.state is RunState.awaiting_escalation:
         draft.end(RunState.warned, replies.closed_run(event.merged))

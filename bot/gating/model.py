@@ -183,7 +183,8 @@ class Run(msgspec.Struct, frozen=True):
     was let stand; `override` says who changed it and why. `checks`: its repository wants a check run. `called_for`:
     what people were called for, each once. `reason` is the public sentence of an end that needs one. `cluster` is
     another than the usual one, by its name among `clusters`; `retry_asked` is the half of a `retry` that was said,
-    `retry_requested_by` who said the whole of it about a ferry. `handover` is what the run before left to this one.
+    `retry_requested_by` who said the whole of it about a ferry, and `retry_cluster` where. `handover` is what the run
+    before left to this one.
     """
 
     id: str
@@ -226,6 +227,7 @@ class Run(msgspec.Struct, frozen=True):
     cluster: str = ""
     retry_asked: str = ""
     retry_requested_by: str = ""
+    retry_cluster: str | None = None
     handover: Handover | None = None
 
     @property

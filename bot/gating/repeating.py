@@ -13,7 +13,7 @@ from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import is_author
 from bot.gating.model import Run
-from bot.gating.states import RunState
+from bot.gating.states import JUDGING, RunState
 
 
 def ask_anew(draft: Draft, event: Authorised, command: Go | None = None) -> None:
@@ -78,7 +78,7 @@ def _retry_live(draft: Draft, event: Authorised, run: Run, command: Retry) -> No
         draft.change(retry_asked=asked)
         draft.reply(event.comment_id, again.confirm_retry(*_spent(draft), command.cluster))
         return
-    draft.change(retry_requested_by=event.actor)
+    draft.change(retry_requested_by=event.actor, retry_cluster=command.cluster)
     draft.reply(event.comment_id, again.retry_begins_when_it_is_gone(), done=True)
     _stop_ferry(draft, event)
 
@@ -103,6 +103,13 @@ def stop(draft: Draft, event: Authorised) -> None:
     run = draft.pr.run
     if run is None or run.state.ended:
         draft.reply(event.comment_id, replies.nothing_to_stop())
+    elif run.state in JUDGING and not run.stop_asked_by:
+        # The ferry is paid for: what it measured is told, unless somebody insists.
+        draft.change(stop_asked_by=event.actor, stop_requested_by=event.actor)
+        draft.reply(event.comment_id, again.verdict_is_coming(), done=True)
+        draft.publish()
+    elif run.state is RunState.awaiting_escalation:
+        draft.end(RunState.warned, replies.stopped_by(event.actor))
     elif not run.state.has_live_ferry:
         draft.end(RunState.stopped, replies.stopped_by(event.actor))
     elif not run.stop_asked_by:
@@ -127,7 +134,7 @@ def _spent(draft: Draft) -> tuple[float, float]:
 
 def _stop_for_good(draft: Draft, event: Authorised) -> None:
     # Whoever asked for another ferry meanwhile is overruled: stopping is the cautious half of what they asked for.
-    draft.change(retry_requested_by="")
+    draft.change(retry_requested_by="", retry_asked="")
     _stop_ferry(draft, event)
 
 

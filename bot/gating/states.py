@@ -38,6 +38,8 @@ class RunState(StrEnum):
         return self in (RunState.submitting, RunState.ferrying)
 
 
+# The ferry has ended, and what it measured is about to be told.
+JUDGING = (RunState.collecting, RunState.comparing)
 ENDS = frozenset(
     {
         RunState.passed,

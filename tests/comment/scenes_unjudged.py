@@ -144,6 +144,12 @@ UNJUDGED: Final = {
     "progress_stopping": ferrying(stop_asked_by="rev", stop_requested_by="rev"),
     "progress_gate_2": ferrying_gate_two(),
     "progress_collecting": at_gate(RunState.collecting, ferry_state="succeeded", ended_at=NOW),
+    "progress_collecting_for_the_last_time": pull(
+        RunState.collecting,
+        GateRun(1, baseline(report()), (attempt(1, ferry_state="succeeded", ended_at=NOW),)),
+        stop_asked_by="rev",
+        stop_requested_by="rev",
+    ),
     "progress_comparing": at_gate(RunState.comparing, ferry_state="succeeded", ended_at=NOW, report="{}"),
 }
 QUESTIONS: Final = {

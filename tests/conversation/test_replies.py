@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation import answers, judged, replies
+from bot.conversation import again, answers, judged, replies
 from bot.conversation.commands import Misunderstood, parse_comment
 from bot.conversation.grammar import GRAMMAR
 from bot.gating.states import RunState
@@ -56,6 +56,19 @@ SAID: Final[dict[str, list[str]]] = {
     ],
     "denied": [replies.denied("write"), replies.denied("maintain")],
     "cannot_authorise": [replies.cannot_authorise("GitHub did not answer")],
+    "confirm_retry": [again.confirm_retry(1200, 3600, ""), again.confirm_retry(1200, 3600, "spare")],
+    "confirm_cluster": [again.confirm_cluster("spare")],
+    "no_such_cluster": [again.no_such_cluster("spar", ["spare", "west"]), again.no_such_cluster("spare", [])],
+    "retry_begins_when_it_is_gone": [again.retry_begins_when_it_is_gone()],
+    "verdict_is_coming": [again.verdict_is_coming()],
+    "stopped_for_retry": [again.stopped_for_retry("rev")],
+    "no_gate_above": [again.no_gate_above()],
+    "continues_another_head": [again.continues_another_head(SHOWN, HEAD)],
+    "was_inconclusive": [again.was_inconclusive()],
+    "ended_badly": [again.ended_badly("worker_failed")],
+    "same_error_twice": [again.same_error_twice("ValueError: bad\n shard")],
+    "on_another_cluster": [again.on_another_cluster("spare")],
+    "launched_otherwise": [again.launched_otherwise(["memory: the tier's workflow has `4G`", "cpu: 2"])],
     "closed": [replies.closed()],
     "no_run": [replies.no_run()],
     "status": [replies.status(state, SHOWN) for state in RunState] + [replies.status("assessing", "")],
@@ -135,7 +148,7 @@ def test_what_is_said(name: str) -> None:
 def test_every_sentence_is_pinned_here() -> None:
     here = {
         name
-        for room in (answers, judged, replies)
+        for room in (again, answers, judged, replies)
         for name, function in inspect.getmembers(room, inspect.isfunction)
         if inspect.getmodule(function) is room and not name.startswith("_")
     }
