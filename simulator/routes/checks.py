@@ -7,7 +7,7 @@ from simulator.check_payloads import check_run
 from simulator.checks import Changes, Checks
 from simulator.errors import Refusal, not_accessible, not_found
 from simulator.paging import page
-from simulator.routes.comments import acting_app
+from simulator.routes.writing import acting_app
 from simulator.state import CheckRun, Repository
 
 # The description gives the first three; the request is refused all the same where they are broken.

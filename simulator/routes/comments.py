@@ -7,15 +7,12 @@ from typing import Literal
 
 from simulator.call import Call, Reply
 from simulator.clock import parse_stamp
-from simulator.conversation_payloads import REACTIONS, issue_comment, reaction
+from simulator.conversation_payloads import issue_comment
 from simulator.errors import Refusal, invalid, not_accessible, not_found
 from simulator.events import Announcer
 from simulator.paging import page
-from simulator.state import App, Comment, Reaction, Repository
-
-# Measured on api.github.com: 65,536 characters, and behind that the column's 262,144 bytes.
-MOST_CHARACTERS = 65_536
-MOST_BYTES = 262_144
+from simulator.routes.writing import acting_app, checked_body, put_reaction
+from simulator.state import Comment, Repository
 
 Level = Literal["read", "write"]
 
@@ -60,19 +57,8 @@ class CommentRoutes:
         return Reply(204)
 
     async def react(self, call: Call) -> Reply:
-        """201 the first time, 200 where the caller had already reacted so."""
         comment = self._comment(call, issues_repository(call, "write"))
-        content = (call.body or {}).get("content")
-        if content not in REACTIONS:
-            raise invalid("Reaction", "content", "custom", "content is not a member of the list")
-        bot = acting_app(call).bot
-        for known in comment.reactions:
-            if known.author is bot and known.content == content:
-                return Reply(200, reaction(call.world, known))
-        added = Reaction(call.world.next_id(), bot, content, call.world.clock.now())
-        comment.reactions.append(added)
-        await call.world.changed()
-        return Reply(201, reaction(call.world, added))
+        return await put_reaction(call, comment)
 
     def _comment(self, call: Call, repository: Repository) -> Comment:
         comment = call.world.comments.get(call.number("comment_id"))
@@ -98,26 +84,8 @@ def issues_repository(call: Call, level: Level) -> Repository:
     return call.repository("issues", level)
 
 
-def checked_body(call: Call) -> str:
-    body = call.body.get("body") if isinstance(call.body, dict) else None
-    if not isinstance(body, str):
-        raise Refusal(422, 'Invalid request.\n\n"body" wasn\'t supplied.')
-    if not body.strip():
-        raise invalid("IssueComment", "body", "missing_field")
-    if len(body) > MOST_CHARACTERS or len(body.encode()) > MOST_BYTES:
-        raise invalid("IssueComment", "body", "custom", f"body is too long (maximum is {MOST_CHARACTERS} characters)")
-    return body
-
-
 def _since(call: Call) -> datetime | None:
     try:
         return parse_stamp(call.query["since"]) if "since" in call.query else None
     except ValueError:
         raise invalid("IssueComment", "since", "invalid") from None
-
-
-def acting_app(call: Call) -> App:
-    """The App that writes. Raises Refusal 401 for a caller who is none."""
-    if call.caller.token is None:
-        raise Refusal(401, "Requires authentication")
-    return call.caller.token.installation.app

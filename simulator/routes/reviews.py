@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from simulator.call import Call, Reply
-from simulator.conversation_payloads import REACTIONS, reaction
-from simulator.errors import invalid, not_found
+from simulator.errors import not_found
 from simulator.paging import page
 from simulator.review_payloads import review_comment
 from simulator.reviewing import Reviewing
-from simulator.routes.comments import acting_app, checked_body
-from simulator.state import Reaction, Repository, ReviewComment
+from simulator.routes.writing import acting_app, checked_body, put_reaction
+from simulator.state import Repository, ReviewComment
 
 
 class ReviewRoutes:
@@ -38,19 +37,8 @@ class ReviewRoutes:
         return Reply(201, payload, {"Location": payload["url"]})
 
     async def react(self, call: Call) -> Reply:
-        """201 the first time, 200 where the caller had already reacted so."""
         comment = self._comment(call, call.repository("pull_requests", "write"))
-        content = (call.body or {}).get("content")
-        if content not in REACTIONS:
-            raise invalid("Reaction", "content", "custom", "content is not a member of the list")
-        bot = acting_app(call).bot
-        for known in comment.reactions:
-            if known.author is bot and known.content == content:
-                return Reply(200, reaction(call.world, known))
-        added = Reaction(call.world.next_id(), bot, content, call.world.clock.now())
-        comment.reactions.append(added)
-        await call.world.changed()
-        return Reply(201, reaction(call.world, added))
+        return await put_reaction(call, comment)
 
     def _comment(self, call: Call, repository: Repository) -> ReviewComment:
         found = call.world.review_comments.get(call.number("comment_id"))

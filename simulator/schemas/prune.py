@@ -52,60 +52,19 @@ OPERATIONS = (
     "GET /repos/{owner}/{repo}/actions/runs/{run_id}/artifacts",
     "GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}",
 )
-# (event, action or None, its name in @octokit/openapi-webhooks, its name in @octokit/webhooks-schemas)
-WEBHOOKS = (
-    ("issue_comment", "created", "webhook-issue-comment-created", "issue_comment$created"),
-    ("issue_comment", "edited", "webhook-issue-comment-edited", "issue_comment$edited"),
-    ("issue_comment", "deleted", "webhook-issue-comment-deleted", "issue_comment$deleted"),
-    ("pull_request", "opened", "webhook-pull-request-opened", "pull_request$opened"),
-    ("pull_request", "synchronize", "webhook-pull-request-synchronize", "pull_request$synchronize"),
-    ("pull_request", "closed", "webhook-pull-request-closed", "pull_request$closed"),
-    ("pull_request", "reopened", "webhook-pull-request-reopened", "pull_request$reopened"),
-    ("pull_request", "edited", "webhook-pull-request-edited", "pull_request$edited"),
-    (
-        "pull_request",
-        "converted_to_draft",
-        "webhook-pull-request-converted-to-draft",
-        "pull_request$converted_to_draft",
-    ),
-    ("pull_request", "ready_for_review", "webhook-pull-request-ready-for-review", "pull_request$ready_for_review"),
-    (
-        "pull_request_review",
-        "submitted",
-        "webhook-pull-request-review-submitted",
-        "pull_request_review$submitted",
-    ),
-    ("pull_request_review", "edited", "webhook-pull-request-review-edited", "pull_request_review$edited"),
-    (
-        "pull_request_review_comment",
-        "created",
-        "webhook-pull-request-review-comment-created",
-        "pull_request_review_comment$created",
-    ),
-    (
-        "pull_request_review_comment",
-        "edited",
-        "webhook-pull-request-review-comment-edited",
-        "pull_request_review_comment$edited",
-    ),
-    ("check_run", "created", "webhook-check-run-created", "check_run$created"),
-    ("check_run", "completed", "webhook-check-run-completed", "check_run$completed"),
-    ("check_run", "rerequested", "webhook-check-run-rerequested", "check_run$rerequested"),
-    ("check_run", "requested_action", "webhook-check-run-requested-action", "check_run$requested_action"),
-    ("check_suite", "completed", "webhook-check-suite-completed", "check_suite$completed"),
-    ("check_suite", "rerequested", "webhook-check-suite-rerequested", "check_suite$rerequested"),
-    ("installation", "created", "webhook-installation-created", "installation$created"),
-    ("installation", "deleted", "webhook-installation-deleted", "installation$deleted"),
-    ("installation", "suspend", "webhook-installation-suspend", "installation$suspend"),
-    ("installation", "unsuspend", "webhook-installation-unsuspend", "installation$unsuspend"),
-    (
-        "installation_repositories",
-        "removed",
-        "webhook-installation-repositories-removed",
-        "installation_repositories$removed",
-    ),
-    ("ping", None, "webhook-ping", "ping$event"),
-)
+# Event → its actions; None where it has none.
+ACTIONS: dict[str, tuple[str | None, ...]] = {
+    "issue_comment": ("created", "edited", "deleted"),
+    "pull_request": ("opened", "synchronize", "closed", "reopened", "edited", "converted_to_draft", "ready_for_review"),
+    "pull_request_review": ("submitted", "edited"),
+    "pull_request_review_comment": ("created", "edited"),
+    "check_run": ("created", "completed", "rerequested", "requested_action"),
+    "check_suite": ("completed", "rerequested"),
+    "installation": ("created", "deleted", "suspend", "unsuspend"),
+    "installation_repositories": ("removed",),
+    "ping": (None,),
+}
+WEBHOOKS = [(event, action) for event, actions in ACTIONS.items() for action in actions]
 # The one mutation there is, what goes into it and what comes out.
 GRAPHQL = (
     "MinimizeCommentInput",
@@ -217,12 +176,13 @@ def rest(document: Any) -> dict[str, Any]:
 
 
 def webhooks(document: Any) -> dict[str, Any]:
-    roots = {_key(event, action): {"$ref": f"#/components/schemas/{name}"} for event, action, name, _ in WEBHOOKS}
+    named = {_key(*one): "-".join(("webhook", *filter(None, one))).replace("_", "-") for one in WEBHOOKS}
+    roots = {key: {"$ref": f"#/components/schemas/{name}"} for key, name in named.items()}
     return {"webhooks": roots, "components": {"schemas": reached(document, roots, "#/components/schemas/")}}
 
 
 def strict_webhooks(document: Any) -> dict[str, Any]:
-    roots = {_key(event, action): {"$ref": f"#/definitions/{name}"} for event, action, _, name in WEBHOOKS}
+    roots = {_key(event, action): {"$ref": f"#/definitions/{event}${action or 'event'}"} for event, action in WEBHOOKS}
     return {"webhooks": roots, "definitions": reached(document, roots, "#/definitions/")}
 
 

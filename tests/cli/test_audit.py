@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,16 +13,11 @@ from click.testing import CliRunner, Result
 import bot.cli.audit as audit_command
 from bot.cli import main
 from tests.conversations.world import REPOSITORY, World, world
-from tests.engine import postgres_server
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    for name in list(os.environ):
-        if name.startswith("PERF_GATE_") and name != postgres_server.SERVER:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
-    return monkeypatch
+def environment(beside_the_bot: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    return beside_the_bot
 
 
 def audited(scene: World, environment: pytest.MonkeyPatch, *words: str) -> Result:

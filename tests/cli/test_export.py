@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import tarfile
 from pathlib import Path
 
@@ -13,16 +12,11 @@ from click.testing import CliRunner, Result
 
 from bot.cli import main
 from tests.conversations.world import World, world
-from tests.engine import postgres_server
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    for name in list(os.environ):
-        if name.startswith("PERF_GATE_") and name != postgres_server.SERVER:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
-    return monkeypatch
+def environment(beside_the_bot: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    return beside_the_bot
 
 
 def perf_gate(*words: str | Path) -> Result:

@@ -23,14 +23,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """Nothing but the state's place is known: no key, no secret."""
-    for name in list(os.environ):
-        if name.startswith("PERF_GATE_") and name != postgres_server.SERVER:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setenv("COLUMNS", "150")
-    return monkeypatch
+def environment(beside_the_bot: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    beside_the_bot.setenv("COLUMNS", "150")
+    return beside_the_bot
 
 
 def runs(*words: str) -> Result:

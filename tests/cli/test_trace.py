@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import sqlite3
 from collections.abc import AsyncIterator
@@ -25,12 +24,8 @@ from tests.engine import postgres_server
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    for name in list(os.environ):
-        if name.startswith("PERF_GATE_") and name != postgres_server.SERVER:
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
-    return monkeypatch
+def environment(beside_the_bot: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    return beside_the_bot
 
 
 async def asked(*words: str) -> Result:

@@ -112,8 +112,9 @@ async def test_files_and_commits_of_the_default_branch(town: Town) -> None:
 async def test_permissions_by_role(town: Town) -> None:
     await town.sim.collaborator(NAME, "maya", "maintain")
     await town.sim.collaborator(NAME, "tim", "triage")
-    assert await town.gh.permissions.of(town.repo, "maya") == Permission("write", "maintain")
-    assert await town.gh.permissions.of(town.repo, "tim") == Permission("read", "triage")
+    maya, tim = (town.sim.world.account(login).id for login in ("maya", "tim"))
+    assert await town.gh.permissions.of(town.repo, "maya") == Permission("write", "maintain", maya)
+    assert await town.gh.permissions.of(town.repo, "tim") == Permission("read", "triage", tim)
     assert (await town.gh.permissions.of(town.repo, "nobody-knows")).permission == "none"
     assert (await town.gh.permissions.of(town.repo, "perf-gate[bot]")).permission == "none"
 
