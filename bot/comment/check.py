@@ -18,6 +18,7 @@ from bot.comment.tables import HEADLINES
 from bot.comment.verdict import assessment_section
 from bot.conversation.replies import state_read_aloud
 from bot.gating.model import PullRequest, Run
+from bot.gating.pressing import identifier
 from bot.gating.states import RunState
 
 NAME = "perf-gate"
@@ -145,9 +146,9 @@ def _offers(pr: PullRequest, run: Run) -> tuple[Offer, ...]:
     if run.state is RunState.awaiting_reviewer:
         does = "Waive the gate" if run.proposed == "skip" else f"Run up to gate {run.proposed}"
         return (
-            Offer("Go", f"{does} for {run.head_sha[:7]}", "go"),
-            Offer("Skip", "Waive the gate; not for the author", "skip"),
+            Offer("Go", f"{does} for {run.head_sha[:7]}", identifier("go", run)),
+            Offer("Skip", "Waive the gate; not for the author", identifier("skip", run)),
         )
     if run.state is RunState.awaiting_escalation:
-        return (Offer("Continue", "Climb to the next gate all the same", "continue"),)
+        return (Offer("Continue", "Climb to the next gate all the same", identifier("continue", run)),)
     return ()

@@ -224,12 +224,13 @@ def _pressed(envelope: Envelope) -> Sequence[tuple[str, Event]]:
         return ()
     ours = _EXTERNAL_ID.fullmatch(check.external_id or "")
     identifier = envelope.requested_action.identifier if envelope.requested_action else ""
-    button: Button | None = "retry" if envelope.action == "rerequested" else _BUTTONS.get(identifier)
+    name, _, about = identifier.partition(":")
+    button: Button | None = "retry" if envelope.action == "rerequested" else _BUTTONS.get(name)
     if ours is None or button is None or int(ours[2]) != repository.id or envelope.action not in _CHECK_ACTIONS:
         return ()
     key = f"{repository.id}/{int(ours[3])}"
     at = (envelope.installation.id, repository.full_name)
-    return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button, sender.id)),)
+    return ((key, Pressed(*at, ours[1], ours[4], check.id, sender.login, button, sender.id, about=about)),)
 
 
 def _rerequested(envelope: Envelope) -> Sequence[tuple[str, Event]]:

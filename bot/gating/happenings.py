@@ -89,7 +89,8 @@ class Reopened(msgspec.Struct, frozen=True, tag=True):
 class Pressed(msgspec.Struct, frozen=True, tag=True):
     """A person pressed a button of a check run of ours, or GitHub's own Re-run (`retry`).
 
-    `cause`: the effect that told it on, which may do so twice; empty where a delivery did.
+    `cause`: the effect that told it on, which may do so twice; empty where a delivery did. `about` is what the button
+    offered, as whoever pressed it saw it.
     """
 
     installation_id: int
@@ -101,6 +102,7 @@ class Pressed(msgspec.Struct, frozen=True, tag=True):
     button: Button
     actor_id: int = 0
     cause: str = ""
+    about: str = ""
 
 
 class SuiteRerequested(msgspec.Struct, frozen=True, tag=True):

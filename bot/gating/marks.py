@@ -31,7 +31,8 @@ class Notice(msgspec.Struct, frozen=True):
 class Press(msgspec.Struct, frozen=True):
     """A button of the check run that somebody pressed. `number` is negative, where a comment's id is positive.
 
-    `cause`: the effect that told of it, where no delivery did.
+    `cause`: the effect that told of it, where no delivery did. `about` is what the button offered
+    (`bot.gating.pressing.about`); empty where a release before the first that tells it had shown the button.
     """
 
     number: int
@@ -39,3 +40,4 @@ class Press(msgspec.Struct, frozen=True):
     button: str
     run_id: str
     cause: str = ""
+    about: str = ""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bot.conversation import replies
 from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
-from bot.gating import correcting, deciding, excluding, rejudging, repeating
+from bot.gating import correcting, deciding, excluding, pressing, rejudging, repeating
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import is_author
@@ -35,8 +35,8 @@ def obey(draft: Draft, event: Authorised) -> None:
         draft.set(place=replace(draft.pr.place, author=event.author))
     # The look-up may know of a push before its delivery comes.
     draft.notice_head(event.head_sha)
-    if _was_pressed_on_a_run_before(draft, event):
-        draft.reply(event.comment_id, replies.button_of_before(draft.run.state, draft.run.head_sha))
+    if (why := pressing.overtaken(draft, event.comment_id)) is not None:
+        draft.reply(event.comment_id, why)
     elif not event.is_open and not isinstance(command, _STARTS_NOTHING):
         draft.reply(event.comment_id, replies.closed())
     elif isinstance(command, Assess):
@@ -61,12 +61,6 @@ def obey(draft: Draft, event: Authorised) -> None:
         rejudging.reanalyse(draft, event, command)
     if not draft.answered:
         draft.obeyed(event.comment_id)
-
-
-def _was_pressed_on_a_run_before(draft: Draft, event: Authorised) -> bool:
-    """Another press may have begun a run while the permission was looked up."""
-    press, run = draft.press_of(event.comment_id), draft.pr.run
-    return press is not None and run is not None and press.run_id != run.id
 
 
 def _assess(draft: Draft, event: Authorised) -> None:
@@ -117,9 +111,8 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
             payload["said_at"] = event.said_at.isoformat()
         draft.effect("authorise", payload, due=draft.now + QUESTION_ON_ITS_WAY)
         return
-    press = draft.press_of(event.comment_id)
-    of_before = _came_before_the_question(run, event) if press is None else press.run_id != run.id
-    if of_before:
+    # What a button was pressed for is known by the button itself (see `pressing.overtaken`).
+    if draft.press_of(event.comment_id) is None and _came_before_the_question(run, event):
         draft.reply(event.comment_id, replies.asked_anew(run.head_sha))
         return
     if run.head_sha != event.head_sha:

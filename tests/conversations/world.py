@@ -93,7 +93,9 @@ class World(Heard):
 
     async def presses(self, login: str, button: str) -> None:
         """A person presses a button of the last check run."""
-        await self.sim.press(self.checks()[-1], button, by=login)
+        check = self.checks()[-1]
+        (identifier,) = [one["identifier"] for one in check.actions if one["identifier"].partition(":")[0] == button]
+        await self.sim.press(check, identifier, by=login)
         await self.settle()
 
     async def settle(self) -> None:

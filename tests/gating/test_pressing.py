@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from bot.conversation.commands import Retry
+from bot.comment.check import check_run
+from bot.conversation.commands import Answer, Assess, Continue, Go, Retry, Stop
+from bot.gating import deliveries
 from bot.gating.events import Authorised
 from bot.gating.happenings import Button, Pressed
 from bot.gating.marks import Check
 from bot.gating.states import RunState
 from bot.gating.written import Checked
-from tests.gating.story import HEAD, PLACE, Story
+from tests.gating.story import HEAD, HOT, PLACE, Story
 
 
 class Pressing(Story):
@@ -100,3 +104,96 @@ def test_re_run_of_an_older_check_run_of_the_same_run_is_of_before(failed: Press
     assert failed.press("retry", check_id=former) == ["reply"]
     # One that is newer than the bot knows of (its answer was lost) is as good as the newest.
     assert failed.press("retry", check_id=failed.shown + 1) == ["authorise"]
+
+
+def asking() -> Pressing:
+    story = Pressing()
+    story.say(Assess())
+    story.assessed()
+    story.shows_check()
+    return story
+
+
+def press_what_is_shown(story: Pressing, button: Button) -> list[str]:
+    """Of the check run as it stands now."""
+    shown = check_run(story.pr, story.now)
+    assert shown is not None
+    (identifier,) = [offer.identifier for offer in shown.offers if offer.identifier.startswith(button)]
+    return story.tell(pressing_delivery(story, identifier))
+
+
+def pressing_delivery(story: Pressing, identifier: str) -> Pressed:
+    """As GitHub tells it: the identifier is that of the button as the person saw it."""
+    body = {
+        "action": "requested_action",
+        "repository": {"id": PLACE.repository_id, "full_name": PLACE.full_name},
+        "installation": {"id": 7},
+        "sender": {"login": "rev", "id": 3, "type": "User"},
+        "check_run": {"id": story.shown, "external_id": f"perf-gate:{story.run.id}:{HEAD}:1"},
+        "requested_action": {"identifier": identifier},
+    }
+    ((_, event),) = deliveries.route("check_run", json.dumps(body).encode(), "perf-gate", {PLACE.full_name})
+    assert isinstance(event, Pressed)
+    return event
+
+
+def go_found(story: Pressing) -> list[str]:
+    return story.tell(Authorised(story.pr.presses[-1].number, "rev", "write", Go(), HEAD, True))
+
+
+def test_go_is_for_the_proposal_that_was_shown_with_the_button() -> None:
+    story = asking()
+    assert press_what_is_shown(story, "go") == ["authorise"]
+    go_found(story)
+    assert story.state() is RunState.preparing
+
+
+@pytest.mark.parametrize("button", ["go", "skip"])
+def test_a_press_that_an_answer_overtook_runs_nothing(button: Button) -> None:
+    story = asking()
+    assert press_what_is_shown(story, button) == ["authorise"]
+    story.say(Answer(HOT, "trivial", True), "bob")
+    assert story.run.proposed == "skip"
+    go_found(story)
+    assert story.state() is RunState.awaiting_reviewer
+    assert "Your answer came before the question" in story.answers()[0]
+
+
+def test_a_button_that_shows_the_proposal_of_before_an_answer_runs_nothing() -> None:
+    story = asking()
+    shown = check_run(story.pr, story.now)
+    assert shown is not None
+    before = pressing_delivery(story, shown.offers[0].identifier)
+    story.say(Answer(HOT, "trivial", True), "bob")
+    assert story.tell(before) == ["reply"]
+    assert story.state() is RunState.awaiting_reviewer
+    assert press_what_is_shown(story, "go") == ["authorise"]
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+def test_a_button_of_an_earlier_release_counts_while_nothing_was_answered(corrected: bool) -> None:
+    story = asking()
+    if corrected:
+        story.say(Answer(HOT, "trivial", True), "bob")
+    assert story.tell(pressing_delivery(story, "go")) == (["reply"] if corrected else ["authorise"])
+
+
+def test_a_press_that_comes_when_the_run_has_ended_begins_no_other() -> None:
+    story = asking()
+    press_what_is_shown(story, "go")
+    story.say(Stop(), "bob")
+    go_found(story)
+    assert (story.state(), story.run.ordinal) == (RunState.stopped, 1)
+
+
+def test_continue_is_for_the_gate_that_warned() -> None:
+    story = Pressing()
+    story.to_ferrying(ladder=(1, 2, 3))
+    story.ferry_ends(1, "warn")
+    story.shows_check()
+    press_what_is_shown(story, "continue")
+    story.say(Continue(), "bob")
+    story.gate_to_ferrying(2)
+    story.ferry_ends(2, "warn")
+    story.tell(Authorised(story.pr.presses[-1].number, "rev", "write", Continue(), HEAD, True))
+    assert story.state() is RunState.awaiting_escalation
