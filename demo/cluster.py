@@ -118,6 +118,12 @@ class LocalCluster:
             process.kill()
             await process.wait()
 
+    def submissions(self) -> list[str]:
+        """The root jobs that the controller took, in that order: a name again for each time that it was taken."""
+        words = [line.split() for line in (self.scratch / "state" / "audit.log").read_text().splitlines()]
+        taken = [one[1].removeprefix("entity=") for one in words if one[:1] == ["event=job_submitted"]]
+        return [job_id for job_id in taken if job_id.count("/") == 2]
+
     def _last_lines(self) -> str:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
 

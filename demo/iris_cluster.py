@@ -9,6 +9,7 @@ never outlives it, however the parent dies.
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import sys
 import threading
@@ -49,6 +50,7 @@ scale_groups:
       local:
 """
 READY_WITHIN_SECONDS = 60.0
+AUDIT = "iris.cluster.controller.audit_logging"
 
 
 def worker_is_healthy(url: str) -> bool:
@@ -66,10 +68,18 @@ def worker_is_healthy(url: str) -> bool:
     return any(worker.get("healthy") for worker in workers)
 
 
+def keep_the_audit_in(path: Path) -> None:
+    """What the controller did, a line each. Its tables forget a job that another of the same name replaced."""
+    audit = logging.getLogger(AUDIT)
+    audit.setLevel(logging.INFO)
+    audit.addHandler(logging.FileHandler(path))
+
+
 def start(state: Path) -> tuple[LocalCluster, str]:
     """Start the cluster and wait until it can run a job. Raises TimeoutError when no worker comes up."""
     # The controller refuses clients built more than 14 days ago; pinned wheels would stop working.
     controller_service.FRESHNESS_WINDOW = timedelta(days=36500)
+    keep_the_audit_in(state / "audit.log")
     config = state / "cluster.yaml"
     config.write_text(CONFIG.format(state=state / "remote"))
     cluster = LocalCluster(make_local_config(load_config(config)))

@@ -128,6 +128,7 @@ async def test_a_stopped_ferry_and_the_command_line_that_sees_the_same(
         same = [{k: v for k, v in json.loads(str(r)).items() if k != "collected_at_utc"} for r in reports]
         assert same[0] == same[1]
         assert same[0]["status"] == "killed"
+        assert iris_cluster.submissions().count(found.job_id) == 1
 
 
 async def test_refusals_of_a_real_cluster_are_values(
