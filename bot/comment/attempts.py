@@ -97,9 +97,12 @@ def parity_section(gate: GateRun) -> str:
     if parity is None or not (parity.differences or parity.unverified):
         return ""
     parts = []
-    if parity.differences:
-        differing = bullets(_told(map(str, parity.differences)))
+    if parity.stopping:
+        differing = bullets(_told(map(str, parity.stopping)))
         parts.append(f"⚠ The treatment's launch is not the baseline's:\n\n{differing}")
+    if parity.by_hand:
+        # It launched nothing of this pair.
+        parts.append(details("Launched by hand a treatment would differ", bullets(_told(map(str, parity.by_hand)))))
     if parity.unverified:
         folded = bullets(_told(parity.unverified))
         parts.append(details("Of the baseline's launch not verified", folded))

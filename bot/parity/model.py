@@ -66,3 +66,8 @@ class Parity(msgspec.Struct, frozen=True):
     def stopping(self) -> tuple[Difference, ...]:
         """Those that make the pair not comparable: the workflow launched the baseline, the script nothing of it."""
         return tuple(one for one in self.differences if one.source == "workflow")
+
+    @property
+    def by_hand(self) -> tuple[Difference, ...]:
+        """Those that say something of the script only."""
+        return tuple(one for one in self.differences if one.source == "script")

@@ -56,8 +56,9 @@ async def _of_gate(github: GitHub, repo: RepoRef, repository: Repository, number
 def told(which: str, number: int, parity: Parity) -> list[Found]:
     """A line for each difference; one for all that could not be verified, which is nothing to be mended."""
     where = f"{which} at {parity.sha[:10]}"
-    fix = f"make [gates.{number}] of {CONFIG_PATH} and the workflow the same"
-    found = [wrong(f"{where}: {difference}", fix) for difference in parity.differences]
+    fix = f"make [gates.{number}] of {CONFIG_PATH} and {{}} the same".format
+    found = [wrong(f"{where}: {difference}", fix("the workflow")) for difference in parity.stopping]
+    found += [wrong(f"{where}: {difference}", fix(script.PATH)) for difference in parity.by_hand]
     if parity.unverified:
         found.append(unknown(f"{where}: not verified: {'; '.join(parity.unverified)}"))
     return found or [ok(f"{where}: launched as its workflow launches the baseline")]

@@ -26,6 +26,14 @@ from bot.iris.submit import Refused
 Tell = Callable[[Found], None]
 EVERY = timedelta(seconds=2)
 _LOG_LINES = 40
+# Links that are waited for, and the time of all calls between.
+_LINKS = 7
+_CALLS_WITHIN = timedelta(minutes=10)
+
+
+def longest(within: timedelta) -> timedelta:
+    """For all of a smoke job, whatever hangs; `within` is for each link that is waited for."""
+    return _LINKS * within + _CALLS_WITHIN
 
 
 class Broken(Exception):
@@ -38,22 +46,28 @@ class Broken(Exception):
 
 @dataclass(slots=True)
 class Smoke:
-    """One smoke job. `within` bounds all of it."""
+    """One smoke job. `within` bounds each link that is waited for; `link` is the one that is followed now."""
 
     around: Surroundings
     clock: Clock
     within: timedelta
     tell: Tell
+    link: str = "submission"
 
     async def run(self) -> bool:
         """Follow every link; False where one is broken. The job is stopped in any case."""
         name = f"perf-gate-smoke-{self.clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         job_id = self.around.iris.job_id(name)
         try:
-            await self._submit(name)
-            await self._follow(job_id, name)
+            async with asyncio.timeout(longest(self.within).total_seconds()):
+                await self._submit(name)
+                await self._follow(job_id, name)
         except Broken as broken:
             self.tell(broken.found)
+            return False
+        except TimeoutError:
+            said = f"broken link: {self.link}: no answer, and {longest(self.within).total_seconds():g} s are over"
+            self.tell(wrong(said, "look at where this link leads; the ones before it hold"))
             return False
         except Fault as fault:
             self.tell(wrong(f"broken link: the controller: {fault}", "look at the controller's own log"))
@@ -88,6 +102,7 @@ class Smoke:
         await self._logged(child, "the child's log", payload.CHILD_SAYS)
         await self._until(job_id, "the end", lambda jobs: _over(jobs.get(job_id)), "read the launcher's log")
         await self._succeeded(job_id)
+        self.link = "the status file"
         status = await status_file.read(self.around.iris.status_path(name))
         if status.status != "succeeded":
             prefix = self.around.settings.status_prefix
@@ -97,6 +112,7 @@ class Smoke:
 
     async def _until(self, job_id: str, link: str, holds: Callable[[dict[str, Job]], bool], fix: str) -> None:
         """Look at the tree until `holds`. Broken when the time is over, or the launcher is."""
+        self.link = link
         never, deadline = asyncio.Event(), self.clock.now() + self.within
         while True:
             jobs = {job.id: job for job in await self.around.iris.jobs(job_id)}
@@ -112,6 +128,7 @@ class Smoke:
 
     async def _logged(self, job_id: str, link: str, marker: str) -> None:
         """A log comes a little after what it tells."""
+        self.link = link
         never, deadline = asyncio.Event(), self.clock.now() + self.within
         while not any(marker in line for line in await self.around.iris.log(job_id, marker, _LOG_LINES)):
             if self.clock.now() >= deadline:
