@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from bot.config.extras import without_postgres
 from bot.config.settings import Settings
 from bot.effects.registry import LANES, Policy
 from bot.engine.port import CannotStart, Clock, Engine
@@ -53,10 +54,7 @@ def open_engine(
         # Imported only where it is asked for: an extra, and slow to import.
         from bot.engine.postgres import PostgresEngine
     except ImportError as error:
-        raise CannotStart(
-            f"PERF_GATE_DATABASE_URL is set, but PostgreSQL's libraries are missing ({error}); "
-            "pip install 'perf-gate[postgres]', or unset the variable to keep state in a file"
-        ) from error
+        raise CannotStart(without_postgres(error)) from error
     address = settings.database_url.get_secret_value()
     return PostgresEngine.open(address, machine, acts, LANES, clock, random)
 

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 
 from msgspec.structs import replace
 
+from bot.config.extras import without_postgres
 from bot.config.settings import Settings, StateSettings, database_file
 from bot.engine.port import CannotStart
 from bot.engine.tables import inspection
@@ -25,9 +26,7 @@ def looking(settings: Settings | StateSettings) -> AbstractContextManager[Tx]:
             # An extra, and slow to import.
             from bot.engine.postgres.looking import looking as look_into_database
         except ImportError as error:
-            raise CannotStart(
-                f"PostgreSQL's libraries are missing ({error}); pip install 'perf-gate[postgres]'"
-            ) from error
+            raise CannotStart(without_postgres(error)) from error
         return look_into_database(settings.database_url.get_secret_value(), SCHEMA)
     from bot.engine.sqlite.looking import looking as look_into_file
 

@@ -181,7 +181,7 @@ def test_serve_says_what_is_missing_for_postgresql(environment: pytest.MonkeyPat
     result = serve(environment, tmp_path, "sys.modules['procrastinate'] = None")
     assert result.returncode == 2
     assert "PERF_GATE_DATABASE_URL is set, but PostgreSQL's libraries are missing" in result.stderr
-    assert "pip install 'perf-gate[postgres]'" in result.stderr
+    assert "pip install '.[postgres]' in the clone" in result.stderr
 
 
 def test_serve_names_the_database_it_cannot_reach(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The engine on PostgreSQL and procrastinate 3: the shell for several processes.
 
 Nothing outside imports this package unless a database's address is set: its libraries are an extra
-(`perf-gate[postgres]`) and slow to import.
+(`postgres` in pyproject.toml) and slow to import.
 
 What holds in the whole deployment, however many processes: a delivery is accepted and handled once; one transition of
 an aggregate at a time; lanes with their limits; slots; the order of a narrow lane; single flight of what coalesces.
