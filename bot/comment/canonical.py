@@ -39,7 +39,7 @@ def render(pr: PullRequest, now: datetime, page: str | None = None) -> str:
     run = pr.run
     if run is None:
         raise ValueError("a pull request without a run has no canonical comment")
-    sections = _of(run, now)
+    sections = _of(run, pr.place.author if pr.place else "", now)
     first = Section(f"{SENTINEL}\n{sections[0].body}", stays=True)
     if run.state is RunState.waived:
         return first.body + (f" ([the run]({page}))" if page else "")
@@ -47,12 +47,12 @@ def render(pr: PullRequest, now: datetime, page: str | None = None) -> str:
     return join([first, Section(_closed(pr, run)), *sections[1:], Section(_earlier_runs(pr)), link]) + "\n"
 
 
-def _of(run: Run, now: datetime) -> list[Section]:
+def _of(run: Run, author: str, now: datetime) -> list[Section]:
     gate, attempt = run.gate, run.attempt
     judgement = attempt.judgement if attempt else None
     if run.state in _JUDGED and gate is not None and attempt is not None and judgement is not None:
         return verdict_comment(run, gate, attempt, judgement, now)
-    return end_comment(run, now) if run.state.ended else progress_comment(run, now)
+    return end_comment(run, now) if run.state.ended else progress_comment(run, author, now)
 
 
 def _closed(pr: PullRequest, run: Run) -> str:

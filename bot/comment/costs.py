@@ -42,10 +42,13 @@ def costs_of(plan: Sequence[GatePlan], known: Mapping[int, TierCost], now: datet
 def _whence(tiers: Sequence[TierCost]) -> str:
     measured = [tier for tier in tiers if tier.runs]
     if not measured:
-        return "Hours are the tiers' wall-time: no scheduled run was read yet. A failed gate ends it early."
+        return (
+            "The hours are the time set for each gate (`wall_time`): how long its scheduled runs took is not known "
+            "yet. A failed gate ends it early."
+        )
     parts = ", ".join(f"{tier.runs} of tier {tier.gate}" for tier in measured)
-    rest = "" if len(measured) == len(tiers) else "; of the others, the wall-time"
-    return f"Hours are the median of the last scheduled runs ({parts}){rest}. A failed gate ends it early."
+    rest = "" if len(measured) == len(tiers) else "; for the other gates, the time set for them (`wall_time`)"
+    return f"The hours are the median of the last scheduled runs ({parts}){rest}. A failed gate ends it early."
 
 
 def _waiting(tier: TierCost, now: datetime | None) -> str:

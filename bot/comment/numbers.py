@@ -53,8 +53,8 @@ def count(value: Decimal | None) -> str:
 
 
 def measured(value: Decimal | None) -> str:
-    """A measurement, "—" where there is none."""
-    return NOTHING if value is None else number(value)
+    """A measurement of what is never 0, "—" where there is none."""
+    return number(value) if value else NOTHING
 
 
 def change(row: Row, *limits: Decimal) -> str:

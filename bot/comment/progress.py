@@ -23,7 +23,8 @@ from bot.comment.markdown import code, table, text
 from bot.comment.numbers import NOTHING, duration
 from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, moment, stale_warning
 from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
-from bot.gating.granting import permissions_of
+from bot.gating.ceiling import proposal_weakens
+from bot.gating.granting import permissions_of, role_to_waive
 from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.states import JUDGING, RunState
 from bot.verdict.report import BadReport, parse_report
@@ -44,13 +45,13 @@ _DOING: Mapping[RunState, str] = {
 _STAGE = {"waiting": "waiting", "running": "running", "done": "done", "failed": "failed"}
 
 
-def progress_comment(run: Run, now: datetime) -> list[Section]:
+def progress_comment(run: Run, author: str, now: datetime) -> list[Section]:
     gate = run.gate
     title = f" — {gate_title(run.plan_of(gate.number))}" if gate else ""
     lines = [
         f"🤖 ## Zephyr perf gate{title}",
         f"**Status:** {_DOING[run.state]}, since {moment(run.since)}",
-        f"**Next:** {_next(run)}",
+        f"**Next:** {_next(run, author)}",
     ]
     attempt = gate.attempt if gate else None
     if gate is not None and attempt is not None:
@@ -80,13 +81,11 @@ def _exclusions(run: Run) -> str:
     return f"Not counted: {exclusions(run)}" if run.exclusions else ""
 
 
-def _next(run: Run) -> str:
+def _next(run: Run, author: str) -> str:
     if run.state is RunState.assessing:
         return "a question, or the reason why there is none."
     if run.state is RunState.awaiting_reviewer:
-        role = permissions_of(run).go
-        # The question itself calls the reviewer; one call is enough.
-        return f"{code(run.asked_by)} or another person with {role} access answers `@perf-gate go`."
+        return _who_answers(run, author)
     if run.retry_requested_by:
         again = f"{code(run.retry_requested_by)} asked"
         return f"the ferry is being stopped, and the gate is submitted again when it is gone, as {again}."
@@ -97,6 +96,17 @@ def _next(run: Run) -> str:
     if run.state is RunState.ferrying:
         return "the verdict, here, when the ferry has ended."
     return "this comment is kept up to date; the verdict will stand here."
+
+
+def _who_answers(run: Run, author: str) -> str:
+    """The question itself calls whoever asked; one call is enough."""
+    permissions = permissions_of(run)
+    if proposal_weakens(run, author):
+        role = role_to_waive(run, run.proposed)
+        return f"a person other than the author, with {role} access, answers `@perf-gate go`."
+    # Who asked need not be one who may answer.
+    asker = f"{code(run.asked_by)} or another" if permissions.go == permissions.ask else "a"
+    return f"{asker} person with {permissions.go} access answers `@perf-gate go`."
 
 
 def _stages(gate: GateRun | None, now: datetime) -> str:

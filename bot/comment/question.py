@@ -17,7 +17,7 @@ from bot.comment.limits import Section, join
 from bot.comment.markdown import code, details, length, text
 from bot.comment.sentences import gate_title, head_moved, mention, sentence, sha
 from bot.comment.tables import assessment_table
-from bot.gating.ceiling import judged
+from bot.gating.ceiling import bar, judged, proposal_weakens
 from bot.gating.model import PullRequest, Run
 
 _MOST_FILES = 30
@@ -42,7 +42,7 @@ def question(pr: PullRequest, costs: Mapping[int, TierCost] | None = None, now: 
     marker = marker_of(run.id)
     sections = [
         Section(_opening(run, run.assessment), stays=True),
-        Section(_how_to_answer(run), stays=True),
+        Section(_how_to_answer(run, pr.place.author if pr.place else ""), stays=True),
         Section(head_moved(run), stays=True),
         Section(assessment_table(run.assessment)),
         Section(_evidence(run.assessment), cut="The evidence is too long for a comment and was cut."),
@@ -88,14 +88,13 @@ def _as_asked(run: Run, assessment: Assessment) -> str:
     return f" (as {code(before)} named for this commit before; the diff alone: {alone})" if before else ""
 
 
-def _how_to_answer(run: Run) -> str:
-    waive, meant = "", judged(run.assessment)
+def _how_to_answer(run: Run, author: str) -> str:
+    waive, (_, named_by) = "", bar(run, author)
     if run.proposed == "skip":
         waive = " Nothing would be measured, so a person other than the author must say so."
-    elif meant != "skip" and run.proposed < meant:
-        waive = (
-            f" max_gate={run.proposed} is less than the diff asks for, so a person other than the author must say so."
-        )
+    elif proposal_weakens(run, author):
+        less = f"{code(named_by)} named" if named_by else "the diff asks for"
+        waive = f" max_gate={run.proposed} is less than {less}, so a person other than the author must say so."
     return (
         'Reply "go" to run, or override with "max_gate=<skip|1|2|3>".\n'
         f"{mention(run.asked_by)}: the answer holds for commit {sha(run.head_sha)}; a reason after it is kept.{waive}"

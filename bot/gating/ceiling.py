@@ -57,6 +57,11 @@ def proposal(run: Run, author: str) -> MaxGate:
     return run.requested or bar(run, author)[0]
 
 
+def proposal_weakens(run: Run, author: str) -> bool:
+    """Whether the author's own `go` is not enough: what is proposed measures nothing, or less than was asked for."""
+    return run.proposed == "skip" or RANK[run.proposed] < RANK[bar(run, author)[0]]
+
+
 def after_correction(run: Run, before: Assessment, *, by_author: bool) -> Handover | None:
     """What is still handed to `run` when somebody corrected its diff, which asked for what `before` says.
 

@@ -15,7 +15,7 @@ from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
 from bot.watching.queue import Ahead, Queue
 from bot.watching.vitals import Health, Trouble, TroubleKind, Vitals
-from tests.comment.scenes import HEAD, NEWER, NOW, assessed, attempt, baseline, judged, pull, report, treatment
+from tests.comment.scenes import HEAD, NEWER, NOW, assessed, attempt, baseline, config, judged, pull, report, treatment
 
 PROGRESS = (
     StageProgress("download", "done", 13.0),
@@ -121,6 +121,12 @@ UNJUDGED: Final = {
     ),
     "progress_assessing": pull(RunState.assessing, head_sha="", assessment=None, max_gate=None),
     "progress_awaiting_reviewer": pull(RunState.awaiting_reviewer, max_gate=None),
+    "progress_awaiting_another": pull(
+        RunState.awaiting_reviewer, max_gate=None, asked_by="ada", proposed="skip", assessment=assessed("skip")
+    ),
+    "progress_awaiting_a_maintainer": pull(
+        RunState.awaiting_reviewer, max_gate=None, settings=config(permissions={"go": "maintain"})
+    ),
     "progress_excluded_while_asked": pull(
         RunState.awaiting_reviewer,
         max_gate=None,
@@ -168,6 +174,15 @@ QUESTIONS: Final = {
     "question_named_before": pull(
         RunState.awaiting_reviewer,
         proposed="3",
+        assessment=assessed("1"),
+        handover=Handover(HEAD, max_gate="3", named_by="rev"),
+    ),
+    "question_less_than_named": pull(
+        RunState.awaiting_reviewer,
+        asked_by="ada",
+        requested="1",
+        requested_by_author=True,
+        proposed="1",
         assessment=assessed("1"),
         handover=Handover(HEAD, max_gate="3", named_by="rev"),
     ),

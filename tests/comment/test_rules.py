@@ -83,7 +83,8 @@ def test_the_question_never_starts_with_the_sentinel_and_ends_with_its_marker(pr
     assert not asked.body.startswith(SENTINEL)
     assert asked.body.split("\n")[-1] == asked.marker
     assert list(own_lines(asked.body)) == [asked.marker]
-    assert read(asked.body).mentions == ["@rev"]
+    assert pr.run
+    assert read(asked.body).mentions == [f"@{pr.run.asked_by}"]
 
 
 @every_question
