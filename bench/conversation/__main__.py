@@ -15,7 +15,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.gating.model import HeardIn
+from bot.gating.words import HeardIn
 from tests.conversation.markdown import WILD, Written, bare_comments, comments
 from tests.conversation.test_fuzz import (
     PEOPLE,

@@ -18,7 +18,8 @@ from bot.conversation.naming import addressed_as
 from bot.engine.port import Effect, EffectContext
 from bot.faults import Fault
 from bot.gating.events import Event
-from bot.gating.model import GateRun, HeardIn, Place, PullRequest, Run
+from bot.gating.model import GateRun, Place, PullRequest, Run
+from bot.gating.words import HeardIn
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
 from bot.iris.adapter import Iris

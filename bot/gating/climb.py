@@ -95,6 +95,7 @@ def cannot_assess(draft: Draft, event: CannotAssess) -> None:
 
 def asked(draft: Draft, event: Asked) -> None:
     draft.change(question_id=event.comment_id, asked_at=event.at)
+    draft.weigh_held()
 
 
 def prepare(draft: Draft) -> None:

@@ -30,7 +30,8 @@ from bot.gating.happenings import (
     SuiteRerequested,
     Unheard,
 )
-from bot.gating.model import HeardIn, Place
+from bot.gating.model import Place
+from bot.gating.words import HeardIn
 
 _CHECK_ACTIONS = frozenset({"requested_action", "rerequested"})
 _SUITE_ACTIONS = frozenset({"rerequested"})

@@ -14,13 +14,15 @@ from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
 from bot.gating import handing
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
 from bot.gating.marks import Press
-from bot.gating.model import Attempt, EarlierRun, GateRun, HeardIn, PullRequest, Run
+from bot.gating.model import Attempt, EarlierRun, GateRun, PullRequest, Run
 from bot.gating.states import RunState
 from bot.gating.tested import CommandsLeft
-from bot.gating.words import Consent, MaxGate
+from bot.gating.words import Consent, HeardIn, MaxGate
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
 _WRITES = frozenset({"react", "reply", "help", "ask", "publish", "check", "notify", "hide", "settle"})
+# Answers that wait for their question to be posted: far more than people give in the seconds that it takes.
+MOST_HELD = 10
 # Effects whose outcome answers the comment that they carry.
 _ANSWERS_LATER = frozenset({"authorise", "rejudge", "help"})
 
@@ -141,6 +143,7 @@ class Draft:
         if run.gate is not None and run.attempt is not None:
             self._release.append(holder(run, run.gate, run.attempt))
         self.enter(state, reason=reason)
+        self.weigh_held()
         self.effect("cleanup", {"run_id": run.id} | left, scope=f"{run.id}/end")
 
     # ---- effects
@@ -218,6 +221,21 @@ class Draft:
         """GitHub knows no reactions to a review, and a button takes none; those are only answered."""
         if comment_id > 0 and self.heard_in != "review":
             self.effect("react", {"comment_id": comment_id, "content": content})
+
+    def weigh_held(self) -> None:
+        """Have the answers looked at again that came while their question was on its way; it stands, or never will."""
+        held, now = self.run.held, (self.heard_in, self.answered)
+        if held:
+            self.change(held=())
+        for one in held:
+            payload = {"comment_id": one.comment_id, "actor": one.actor, "actor_id": one.actor_id}
+            payload["said"] = msgspec.to_builtins(one.said)
+            if one.said_at is not None:
+                payload["said_at"] = one.said_at.isoformat()
+            self.heard_in = one.heard_in
+            self.effect("authorise", payload)
+        # The comment of this event is another, and not answered by that.
+        self.heard_in, self.answered = now
 
     # ---- timers and slots
 

@@ -13,8 +13,9 @@ import msgspec
 from bot.assessment.model import Assessment
 from bot.conversation.commands import Command, Exclude, Include, Reanalyse
 from bot.gating.happenings import Happening
-from bot.gating.model import Attempt, Baseline, GatePlan, HeardIn
+from bot.gating.model import Attempt, Baseline, GatePlan
 from bot.gating.tested import FailedCommand
+from bot.gating.words import HeardIn
 from bot.gating.written import Written
 from bot.parity.model import Parity
 from bot.verdict.model import Judgement

@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 
 from bot.conversation.commands import Said
-from bot.gating.model import HeardIn, Place
+from bot.gating.model import Place
+from bot.gating.words import HeardIn
 
 Button = Literal["go", "skip", "continue", "retry"]
 

@@ -14,7 +14,7 @@ from bot.assessment.model import Assessment
 from bot.gating.marks import Check, Notice, Press
 from bot.gating.states import RunState
 from bot.gating.tested import FailedCommand
-from bot.gating.words import Consent, Correction, Exclusion, FormerVerdict, Handover, MaxGate
+from bot.gating.words import Consent, Correction, Exclusion, FormerVerdict, Handover, Held, MaxGate
 from bot.parity.model import Parity
 from bot.verdict.model import Judgement
 from bot.verdict.past import PastRun
@@ -23,9 +23,6 @@ from bot.watching.look import Machine
 from bot.watching.outlook import Outlook
 from bot.watching.queue import Queue
 from bot.watching.vitals import Vitals
-
-# GitHub numbers these three apart: a comment below the pull request, a review's body, a comment on a line of the diff.
-HeardIn = Literal["comment", "review", "thread"]
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -184,7 +181,7 @@ class Run(msgspec.Struct, frozen=True):
     what people were called for, each once. `reason` is the public sentence of an end that needs one. `cluster` is
     another than the usual one, by its name among `clusters`; `retry_asked` is the half of a `retry` that was said,
     `retry_requested_by` who said the whole of it about a ferry, and `retry_cluster` where. `handover` is what the run
-    before left to this one.
+    before left to this one, `held` are answers to the question that is on its way.
     """
 
     id: str
@@ -229,6 +226,7 @@ class Run(msgspec.Struct, frozen=True):
     retry_requested_by: str = ""
     retry_cluster: str | None = None
     handover: Handover | None = None
+    held: tuple[Held, ...] = ()
 
     @property
     def gate(self) -> GateRun | None:

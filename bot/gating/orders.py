@@ -5,23 +5,18 @@ Only `step` calls these, with the `Authorised` event of a permission look-up: th
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-import msgspec
 from msgspec.structs import replace
 
 from bot.conversation import replies
 from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
 from bot.gating import correcting, deciding, excluding, pressing, rejudging, repeating
-from bot.gating.draft import Draft
+from bot.gating.draft import MOST_HELD, Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import is_author
 from bot.gating.model import Run
 from bot.gating.states import RunState
-from bot.gating.words import Consent, MaxGate
+from bot.gating.words import Consent, Held, MaxGate
 
-# How soon an answer is looked at again while its question is still being posted.
-QUESTION_ON_ITS_WAY = timedelta(seconds=2)
 # What starts nothing new may be said of a closed pull request too.
 _JUDGED = (RunState.passed, RunState.warned, RunState.failed, RunState.inconclusive)
 _STARTS_NOTHING = (Stop, Exclude, Include, Reanalyse)
@@ -104,12 +99,7 @@ def _buries(draft: Draft, event: Authorised, command: Go) -> str | None:
 def _answer(draft: Draft, event: Authorised, command: Go) -> None:
     run = draft.run
     if not run.question_id:
-        # The question is on its way to GitHub: an answer is weighed once it is known which of the two came first.
-        said = msgspec.to_builtins(command)
-        payload = {"comment_id": event.comment_id, "actor": event.actor, "actor_id": event.actor_id, "said": said}
-        if event.said_at is not None:
-            payload["said_at"] = event.said_at.isoformat()
-        draft.effect("authorise", payload, due=draft.now + QUESTION_ON_ITS_WAY)
+        _hold(draft, event, command)
         return
     # What a button was pressed for is known by the button itself (see `pressing.overtaken`).
     if draft.press_of(event.comment_id) is None and _came_before_the_question(run, event):
@@ -128,6 +118,18 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
         draft.reply(event.comment_id, why)
     else:
         deciding.decide(draft, event.actor, chosen, command.reason)
+
+
+def _hold(draft: Draft, event: Authorised, command: Go) -> None:
+    """The question is on its way to GitHub: an answer is weighed once it is known which of the two came first."""
+    run = draft.run
+    if len(run.held) >= MOST_HELD:
+        draft.reply(event.comment_id, replies.question_on_its_way())
+        return
+    held = Held(event.comment_id, event.actor, command, event.actor_id, event.said_at, event.heard_in)
+    draft.change(held=(*run.held, held))
+    # It is answered when it was weighed.
+    draft.answered = True
 
 
 def _came_before_the_question(run: Run, event: Authorised) -> bool:

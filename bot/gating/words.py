@@ -7,8 +7,11 @@ from typing import Literal
 
 import msgspec
 
+from bot.conversation.commands import Command
 from bot.verdict.model import VerdictName
 
+# GitHub numbers these three apart: a comment below the pull request, a review's body, a comment on a line of the diff.
+HeardIn = Literal["comment", "review", "thread"]
 MaxGate = Literal["skip", "1", "2", "3"]
 
 
@@ -67,6 +70,17 @@ class Consent(msgspec.Struct, frozen=True):
     head_sha: str
     granted: tuple[str, ...] = ()
     is_author: bool | None = None
+
+
+class Held(msgspec.Struct, frozen=True):
+    """An answer to a question that is still on its way to GitHub: as it was authorised, to be looked at again then."""
+
+    comment_id: int
+    actor: str
+    said: Command
+    actor_id: int = 0
+    said_at: datetime | None = None
+    heard_in: HeardIn = "comment"
 
 
 class Handover(msgspec.Struct, frozen=True):

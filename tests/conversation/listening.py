@@ -13,7 +13,7 @@ from bot.conversation.commands import Command
 from bot.engine.port import Delivery, EffectRequest
 from bot.gating import deliveries
 from bot.gating.events import Authorised, Denied, EffectFailed, Event
-from bot.gating.model import HeardIn
+from bot.gating.words import HeardIn
 from tests.gating.story import HEAD, PLACE, Story
 
 EVENT_OF: dict[HeardIn, str] = {

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.conversation.commands import Assess, Misunderstood, Stop, parse_bare, parse_comment
-from bot.gating.model import HeardIn
+from bot.gating.words import HeardIn
 from tests.conversation.listening import Listener, assert_answered_once
 from tests.conversation.markdown import WILD, Written, bare_comments, comments
 from tests.gating.story import Story

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from bot.conversation.commands import Assess, Continue, Go, Help, Misunderstood, Retry, Skip, Status, Stop
 from bot.gating.events import (
-    Assessed,
     Authorised,
     BaselineMissing,
     Denied,
@@ -19,7 +16,7 @@ from bot.gating.events import (
 from bot.gating.happenings import Closed, Mentioned, Reopened
 from bot.gating.model import Attempt
 from bot.gating.states import RunState
-from tests.gating.story import HEAD, NEWER, PLACE, Story, assessment, plan
+from tests.gating.story import HEAD, NEWER, PLACE, Story, assessment
 
 
 def last_reply(story: Story) -> str:
@@ -57,18 +54,6 @@ def test_an_answer_older_than_the_question_counts_for_nothing() -> None:
     late = Authorised(story.run.question_id - 1, "rev", "write", Go(), HEAD, True)
     assert story.tell(late) == ["reply", "react"]
     assert story.state() is RunState.awaiting_reviewer
-
-
-def test_an_answer_while_the_question_is_being_posted_is_looked_at_again() -> None:
-    story = Story()
-    story.say(Assess())
-    story.tell(Assessed(story.run.id, HEAD, "c" * 40, "main", "main", False, "d" * 40, "{}", plan(1), assessment("3")))
-    again = story.say(Go())
-    assert again == ["react", "authorise", "authorise"]
-    assert story.last is not None
-    due = story.last.effects[0].due
-    assert due is not None
-    assert due > story.now - timedelta(seconds=2)
 
 
 def test_a_push_seen_by_a_look_up_first_marks_the_run_all_the_same() -> None:
