@@ -52,7 +52,7 @@ class Express(asyncio.Protocol):
         self._full = False
         self._paused = False
         self._slow: asyncio.TimerHandle | None = None
-        self.heard_at = self._loop.time()
+        self.heard_at = time.monotonic()
 
     # What the event loop calls.
 
@@ -66,7 +66,7 @@ class Express(asyncio.Protocol):
         self._leave()
 
     def data_received(self, data: bytes) -> None:
-        self.heard_at = self._loop.time()
+        self.heard_at = time.monotonic()
         self._pieces.append(data)
         self._size += len(data)
         if self._storing is None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Collection
 from datetime import timedelta
 
 from aiohttp import web
 
+from bot.server.crowded import MOST_CONNECTIONS, Crowded
 from bot.server.express import Express
 from bot.server.webhook import Door
 
@@ -18,7 +20,8 @@ IDLE = timedelta(seconds=75)
 class Listening:
     """Made by `start`, ended by `stop`."""
 
-    def __init__(self, application: web.Application, door: Door) -> None:
+    def __init__(self, application: web.Application, door: Door, most: int = MOST_CONNECTIONS) -> None:
+        """`most` connections are served at once; one that nobody uses makes room, else the next is refused."""
         self._runner = web.AppRunner(
             application,
             access_log=None,
@@ -28,7 +31,9 @@ class Listening:
             shutdown_timeout=door.patience.total_seconds(),
         )
         self._door = door
+        self._most = most
         self._here: set[Express] = set()
+        self._refused: set[Crowded] = set()
         self._empty = asyncio.Event()
         self._server: asyncio.Server | None = None
         self._looking: asyncio.TimerHandle | None = None
@@ -50,6 +55,8 @@ class Listening:
             self._server.close()
         for connection in list(self._here):
             connection.end()
+        for refused in list(self._refused):
+            refused.abort()
         self._connection_left()
         await asyncio.gather(self._all_gone(), self._runner.cleanup())
 
@@ -66,10 +73,20 @@ class Listening:
         """The connections that the HTTP server has not taken over."""
         return self._here
 
-    def _connected(self) -> Express:
+    def _connected(self) -> asyncio.Protocol:
         server = self._runner.server
         assert server is not None, "set up by start"  # noqa: S101
+        if len(self._here) + len(server.connections) >= self._most and not self._one_idle_goes():
+            return Crowded(self._refused, self._door.heard)
         return Express(self._door, server, self._here, self._connection_left)
+
+    def _one_idle_goes(self) -> bool:
+        """The one that was silent for longest: who keeps connections without using them must not keep others out."""
+        idle = [connection for connection in self._here if connection.idle and not connection.ending]
+        if not idle:
+            return False
+        min(idle, key=lambda connection: connection.heard_at).end()
+        return True
 
     def _connection_left(self) -> None:
         if self._here:
@@ -79,7 +96,7 @@ class Listening:
 
     def _look_for_idle(self) -> None:
         loop = asyncio.get_running_loop()
-        since = loop.time() - IDLE.total_seconds()
+        since = time.monotonic() - IDLE.total_seconds()
         for connection in [one for one in self._here if one.heard_at < since]:
             if connection.ending:
                 connection.abort()

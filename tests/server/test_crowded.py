@@ -1,0 +1,100 @@
+"""Connections have a limit; above it each gets a defined answer, and nobody who keeps idle ones keeps GitHub out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import pytest
+
+from bot.engine.port import Delivery
+from bot.server.crowded import CROWDED, MOST_TOLD
+from bot.server.listening import Listening
+from bot.server.webhook import Accept
+from bot.server.webhook import door as way_in
+from tests.server.test_express import Wire, request, wire
+from tests.server.test_webhook import SECRET, Door, application
+
+MOST = 3
+
+
+class Storing:
+    """A store that takes its time: `go` lets it end."""
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self.begun = asyncio.Semaphore(0)
+        self.go = asyncio.Event()
+
+    async def __call__(self, delivery: Delivery) -> bool:
+        self.begun.release()
+        await self.go.wait()
+        return await self._door.accept(delivery)
+
+
+@asynccontextmanager
+async def listening_at(door: Door, accept: Accept) -> AsyncIterator[None]:
+    way = way_in(SECRET, accept, door.keep_body)
+    listening = Listening(application(way), way, most=MOST)
+    door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
+    try:
+        yield
+    finally:
+        await listening.stop()
+
+
+async def busy(door: Door, stack: AsyncExitStack, storing: Storing) -> list[Wire]:
+    """As many clients as there is room for, each waiting for its delivery to be stored."""
+    clients = []
+    for number in range(MOST):
+        client = await stack.enter_async_context(wire(door))
+        client.say(request(guid=f"g{number}"))
+        await storing.begun.acquire()
+        clients.append(client)
+    return clients
+
+
+async def test_one_connection_too_many_is_told_so_and_the_others_are_served(caplog: pytest.LogCaptureFixture) -> None:
+    door = Door()
+    storing = Storing(door)
+    async with listening_at(door, storing), AsyncExitStack() as stack:
+        clients = await busy(door, stack, storing)
+        late = await stack.enter_async_context(wire(door))
+        late.say(request(guid="late"))
+        assert await late.answer() == (503, {"error": CROWDED.sentence})
+        assert await late.over()
+        storing.go.set()
+        assert [(await client.answer())[0] for client in clients] == [202] * MOST
+        clients[0].say(request(guid="again"))
+        assert (await clients[0].answer())[0] == 202
+    assert [delivery.guid for delivery in door.stored] == ["g0", "g1", "g2", "again"]
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == ["delivery refused"]
+
+
+async def test_who_keeps_idle_connections_keeps_nobody_out() -> None:
+    door = Door()
+    async with listening_at(door, door.accept), AsyncExitStack() as stack:
+        idle = []
+        for number in range(MOST):
+            client = await stack.enter_async_context(wire(door))
+            client.say(request(guid=f"g{number}"))
+            assert (await client.answer())[0] == 202
+            idle.append(client)
+        late = await stack.enter_async_context(wire(door))
+        late.say(request(guid="late"))
+        assert (await late.answer())[0] == 202
+        assert await idle[0].over(), "the one that was silent for longest made room"
+        idle[1].say(request(guid="still-here"))
+        assert (await idle[1].answer())[0] == 202
+
+
+async def test_a_crowd_that_says_nothing_is_hung_up_on() -> None:
+    door = Door()
+    storing = Storing(door)
+    async with listening_at(door, storing), AsyncExitStack() as stack:
+        await busy(door, stack, storing)
+        silent = [await stack.enter_async_context(wire(door)) for _ in range(MOST_TOLD + 1)]
+        assert await silent[-1].over()
+        assert not silent[0].reader.at_eof(), "who came before may still ask, and is told"
+        storing.go.set()
