@@ -47,6 +47,7 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
             command=command,
             head_sha=pull.head_sha,
             is_open=pull.state == "open",
+            merged=pull.merged,
             base_ref=pull.base_ref,
             granted=tuple(
                 family for family, role in roles if allows(permission.permission, permission.role_name, role)

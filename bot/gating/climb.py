@@ -44,13 +44,14 @@ _ENDS_WITH: Mapping[VerdictName, RunState] = {
 }
 
 
-def assessed(draft: Draft, event: Assessed) -> None:
+def assessed(draft: Draft, event: Assessed) -> bool:
+    """Whether somebody has to say how far to climb: not where it is read again, taken up, or out of scope."""
     assessment, run = event.assessment, draft.run
-    if run.head_moved_to not in ("", event.head_sha):
+    if run.head_moved_to not in ("", event.head_sha) or run.base_moved_to not in ("", event.base_ref):
         # There was a push while the diff was read: nobody is asked about a commit of before.
-        draft.change(head_moved_to="")
+        draft.change(head_moved_to="", base_moved_to="")
         draft.run_effect("assess")
-        return
+        return False
     draft.set(head_sha=event.head_sha)
     assessment, corrections = handing.corrected_before(
         run.handover, assessment, event.head_sha, event.merge_base, event.base_ref
@@ -68,17 +69,20 @@ def assessed(draft: Draft, event: Assessed) -> None:
         assessment=assessment,
         corrections=corrections,
         head_moved_to="",
+        base_moved_to="",
         clusters=event.clusters,
     )
     draft.change(proposed=ceiling.proposal(draft.run, draft.author))
     if resuming.takes_up(draft):
         resuming.take_up(draft)
         prepare(draft)
-        return
+        return False
     draft.change(resumes=None)
     forced = run.requested is not None and run.requested != "skip"
     if not assessment.in_scope and not assessment.flagged and not forced:
         draft.end(RunState.out_of_scope, assessment.rationale)
+        return False
+    return True
 
 
 def ask(draft: Draft) -> None:

@@ -16,9 +16,7 @@ def assessed(draft: Draft, event: Assessed) -> None:
 
     That word holds for the head it was said about, and not for a fork, whose question warns of what its code is handed.
     """
-    climb.assessed(draft, event)
-    if draft.run.state is not RunState.assessing:
-        # Out of scope, or taken up where a run of the same head ended: there is nothing to ask.
+    if not climb.assessed(draft, event):
         return
     consent, chosen = draft.run.consent, draft.run.requested
     if consent is not None and chosen is not None and _holds(draft, consent, chosen, event):
@@ -30,7 +28,7 @@ def assessed(draft: Draft, event: Assessed) -> None:
 def _holds(draft: Draft, consent: Consent, chosen: MaxGate, event: Assessed) -> bool:
     """Whether the word given before the assessment answers it."""
     its_author = is_author_called(draft.pr, consent.by) if consent.is_author is None else consent.is_author
-    same = consent.head_sha == event.head_sha and not event.is_fork
+    same = consent.head_sha == event.head_sha and consent.base_ref in ("", event.base_ref) and not event.is_fork
     return same and refusal(draft, its_author, chosen, consent.granted) is None
 
 

@@ -256,9 +256,9 @@ def _pull(envelope: Envelope) -> HeadMoved | Closed | Reopened | BaseChanged | N
     if envelope.action == "synchronize":
         return HeadMoved(place, pull.head.sha, envelope.before)
     if envelope.action == "closed":
-        return Closed(place, bool(pull.merged))
+        return Closed(place, bool(pull.merged), pull.updated_at)
     if envelope.action == "reopened":
-        return Reopened(place)
+        return Reopened(place, pull.head.sha, pull.updated_at)
     changed = envelope.changes.base if envelope.changes else None
     if envelope.action == "edited" and changed is not None and pull.base is not None:
         return BaseChanged(place, pull.base.ref)

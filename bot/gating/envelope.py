@@ -70,6 +70,7 @@ class Pull(msgspec.Struct):
     head: Head
     base: Base | None = None
     merged: bool | None = False
+    updated_at: datetime | None = None
 
 
 class CheckRun(msgspec.Struct):

@@ -48,6 +48,7 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
     actor_id: int = 0
     author: str = ""
     author_id: int = 0
+    merged: bool = False
 
 
 class Denied(msgspec.Struct, frozen=True, tag=True):

@@ -58,8 +58,11 @@ class HeadMoved(msgspec.Struct, frozen=True, tag=True):
 
 
 class Closed(msgspec.Struct, frozen=True, tag=True):
+    """`at`: GitHub's time of what is told, where known; of a late delivery it is before what is known already."""
+
     place: Place
     merged: bool
+    at: datetime | None = None
 
 
 class Reinstalled(msgspec.Struct, frozen=True, tag=True):
@@ -84,7 +87,11 @@ class OwnCommentTouched(msgspec.Struct, frozen=True, tag=True):
 
 
 class Reopened(msgspec.Struct, frozen=True, tag=True):
+    """With the head it has now: of pushes to a closed pull request GitHub tells nothing. `at` as of `Closed`."""
+
     place: Place
+    head_sha: str = ""
+    at: datetime | None = None
 
 
 class Pressed(msgspec.Struct, frozen=True, tag=True):

@@ -273,9 +273,8 @@ class PullRequest(msgspec.Struct, frozen=True):
     name the same way whose author was told that edits are not run.
     `head_before` is the head that `head_sha` replaced, as its delivery said. `comment_id` and `comment_digest` are the
     canonical comment and what was last written there, `check` is the check run; `notices` are the comments that
-    called people, `presses` the buttons that were
-    last pressed; `sequence` numbers effects so that their ids are unique for all
-    time.
+    called people, `presses` the buttons that were last pressed; `sequence` numbers effects so that their ids are unique
+    for all time. `open_as_of`: GitHub's time of the last that it told of `is_open`.
     """
 
     place: Place | None = None
@@ -294,3 +293,4 @@ class PullRequest(msgspec.Struct, frozen=True):
     check: Check | None = None
     presses: tuple[Press, ...] = ()
     notices: tuple[Notice, ...] = ()
+    open_as_of: datetime | None = None

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 
 from bot.conversation import replies
 from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
-from bot.gating import correcting, deciding, excluding, pressing, rejudging, repeating
+from bot.gating import correcting, deciding, excluding, lifecycle, pressing, rejudging, repeating
 from bot.gating.draft import MOST_HELD, Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import is_author
+from bot.gating.happenings import Closed, Reopened
 from bot.gating.model import Run
 from bot.gating.states import RunState
 from bot.gating.words import Consent, Held, MaxGate
@@ -25,11 +26,8 @@ _STARTS_NOTHING = (Stop, Exclude, Include, Reanalyse)
 def obey(draft: Draft, event: Authorised) -> None:
     """Carry out one command, or reply why not. Every command ends in exactly one visible answer."""
     command = event.command
-    draft.set(is_open=event.is_open)
-    if event.author and draft.pr.place is not None:
-        draft.set(place=replace(draft.pr.place, author=event.author))
-    # The look-up may know of a push before its delivery comes.
-    draft.notice_head(event.head_sha)
+    run = draft.pr.run
+    _notice_the_pull_request(draft, event)
     if (why := pressing.overtaken(draft, event.comment_id)) is not None:
         draft.reply(event.comment_id, why)
     elif not event.is_open and not isinstance(command, _STARTS_NOTHING):
@@ -54,8 +52,23 @@ def obey(draft: Draft, event: Authorised) -> None:
         excluding.include(draft, event, command)
     elif isinstance(command, Reanalyse):
         rejudging.reanalyse(draft, event, command)
+    if not isinstance(command, Stop) and draft.pr.run is not None and run is not None and draft.run.id == run.id:
+        lifecycle.read_the_push(draft)
     if not draft.answered:
         draft.obeyed(event.comment_id)
+
+
+def _notice_the_pull_request(draft: Draft, event: Authorised) -> None:
+    """The look-up may know of a push or a close before its delivery comes, which may also be lost altogether."""
+    place = draft.pr.place
+    if event.author and place is not None:
+        place = replace(place, author=event.author)
+        draft.set(place=place)
+    draft.notice_head(event.head_sha)
+    if place is not None and draft.pr.is_open and not event.is_open:
+        lifecycle.closed(draft, Closed(place, event.merged))
+    elif place is not None and event.is_open and not draft.pr.is_open:
+        lifecycle.reopened(draft, Reopened(place))
 
 
 def _assess(draft: Draft, event: Authorised) -> None:
@@ -75,7 +88,7 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
     elif run is None or run.state.ended:
         named = command.max_gate is not None and event.unmoved
         wrote_it = is_author(draft.pr, event)
-        consent = Consent(event.actor, event.head_sha, event.granted, wrote_it) if named else None
+        consent = Consent(event.actor, event.head_sha, event.granted, wrote_it, event.base_ref) if named else None
         draft.begin_run(event.actor, command.max_gate, command.reason, consent, wrote_it)
     elif run.state is RunState.awaiting_reviewer:
         _answer(draft, event, command)

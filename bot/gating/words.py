@@ -64,12 +64,14 @@ class Consent(msgspec.Struct, frozen=True):
     """An explicit max_gate in a first mention: `by` whom, for the head it was said about, and what they may decide.
 
     `is_author`: it is their own pull request; None where an earlier release left that to a comparison of logins.
+    `base_ref`: the branch that it was to be merged into then; empty where an earlier release did not keep it.
     """
 
     by: str
     head_sha: str
     granted: tuple[str, ...] = ()
     is_author: bool | None = None
+    base_ref: str = ""
 
 
 class Held(msgspec.Struct, frozen=True):

@@ -46,15 +46,16 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
                 found.append(edited(heard))
         else:
             found.append(replace(heard, said_at=comment.created_at, actor_id=comment.author_id))
+    if pr.is_open and seen.pull.state == "closed":
+        # First of all: what is closed is not read again, whatever else became of it.
+        found.append(Closed(place, seen.pull.merged))
+    if not pr.is_open and seen.pull.state == "open":
+        found.append(Reopened(place))
     if pr.head_sha and seen.pull.head_sha != pr.head_sha:
         found.append(HeadMoved(place, seen.pull.head_sha, pr.head_sha))
     known_base = (pr.run.base_moved_to or pr.run.base_ref) if pr.run is not None else ""
     if known_base and seen.pull.base_ref != known_base:
         found.append(BaseChanged(place, seen.pull.base_ref))
-    if pr.is_open and seen.pull.state == "closed":
-        found.append(Closed(place, seen.pull.merged))
-    if not pr.is_open and seen.pull.state == "open":
-        found.append(Reopened(place))
     if pr.comment_id and pr.comment_digest:
         if seen.canonical is None:
             found.append(CommentLost(place, gone=True))

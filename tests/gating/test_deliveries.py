@@ -75,7 +75,7 @@ def test_what_commands_nothing(payload: dict[str, Any]) -> None:
 def test_pushes_closing_and_reopening_are_heard() -> None:
     assert heard("pull_request", pull("synchronize")) == [("42/17", HeadMoved(PLACE, "b" * 40))]
     assert heard("pull_request", pull("closed", merged=True)) == [("42/17", Closed(PLACE, merged=True))]
-    assert heard("pull_request", pull("reopened")) == [("42/17", Reopened(PLACE))]
+    assert heard("pull_request", pull("reopened")) == [("42/17", Reopened(PLACE, "b" * 40))]
     assert heard("pull_request", pull("labeled")) == []
 
 
