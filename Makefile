@@ -52,10 +52,10 @@ check: .venv/.complete
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/mypy
 
-# In two processes: what the pure rooms keep in memory would make every child process of the others slow to start.
+# The sandbox by itself: its tests use up what one user may start, which the caged commands of others need.
 test: .venv/.complete .iris/.complete system-tests check
-	@.venv/bin/python -m pytest tests/assessment tests/verdict
-	@.venv/bin/python -m pytest --ignore tests/assessment --ignore tests/verdict
+	@.venv/bin/python -m pytest tests/sandbox
+	@.venv/bin/python -m pytest --ignore tests/sandbox --numprocesses auto --dist loadfile
 
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed

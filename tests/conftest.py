@@ -7,8 +7,9 @@ umask of an earlier test's server, keep the sandbox's user from its tree.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 
 import pytest
 import uvloop
@@ -26,3 +27,19 @@ def one_umask() -> Iterator[None]:
     yield
     left = os.umask(before)
     assert left == _UMASK, "what changes the umask of its process runs in a process of its own"
+
+
+@pytest.fixture(autouse=True)
+def logging_left_alone() -> Iterator[None]:
+    """Else later tests do not find what was logged, or find it redacted."""
+    handlers = len(logging.getLogger().handlers)
+    yield
+    assert len(logging.getLogger().handlers) >= handlers, "what sets up logging runs in a process of its own"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Reports travel between processes, as UTF-8; what a test logged on purpose may hold what that cannot say."""
+    report = yield
+    report.sections = [(name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections]
+    return report
