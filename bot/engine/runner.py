@@ -144,6 +144,7 @@ class Runner(Generic[S, E]):
         self.look()
 
     async def _round(self) -> None:
+        _end_if_cancelled()
         most = await self._rush.give_way()
         self._wake.clear()
         look = await self._persist(lambda tx: self._desk.look(tx, self._clock.now(), most), rouses=False)
@@ -221,3 +222,14 @@ class Runner(Generic[S, E]):
         """Let every `idle` look again."""
         self._stirred.set()
         self._stirred = asyncio.Event()
+
+
+def _end_if_cancelled() -> None:
+    """Raises CancelledError where one was asked for and lost on the way.
+
+    `asyncio.wait_for`, in psycopg and its pool, loses a cancellation that meets what it waits for
+    (https://github.com/python/cpython/issues/86296, until Python 3.12); the task still counts it.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from bot.engine.port import Effect, EffectContext, Outcome
 from tests.engine.clock import ManualClock
 from tests.engine.script import Act, Alarm, Do, Noted, Poisoned, Script, Wish, delivery
+from tests.engine.shells import sqlite_shell
 from tests.engine.stage import LANES, MINUTE, Flaky, Hands, Shell, playing, policies
 
 
@@ -152,3 +155,28 @@ async def test_payloads_of_ended_effects_are_dropped_but_their_ids_stay(shell: S
         await stage.engine.sweep()
         await stage.do("a", Do("again", effects=(Act("x"), Act("y"))))
         assert stage.hands.performed == ["x", "y"]
+
+
+async def test_a_cancellation_that_a_library_lost_ends_the_run_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `asyncio.wait_for` loses it until Python 3.12, in psycopg and its pool: the process would never stop."""
+    reached = asyncio.Event()
+
+    @asynccontextmanager
+    async def losing() -> AsyncIterator[None]:
+        with suppress(asyncio.CancelledError):
+            reached.set()
+            await asyncio.Event().wait()
+        yield
+
+    monkeypatch.setattr("bot.engine.sqlite.engine.nullcontext", losing)
+    async with sqlite_shell(tmp_path)(Script(), policies(Hands()), LANES, ManualClock()) as engine:
+        running = asyncio.create_task(engine.run())
+        await reached.wait()
+        running.cancel()
+        async with asyncio.timeout(10):
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.shield(running)
+        assert running.cancelled()
+        assert not engine.running
