@@ -48,6 +48,8 @@ async def watch(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
     try:
         looking = rooms.iris_of(run).look(attempt.job_id, steps, wants_threads)
         found_now = await within(looking, LOOK_WITHIN, context)
+        if isinstance(found_now, Absent) and effect.attempt < _LOOKS_IN_A_ROW:
+            raise Fault("Iris does not show the ferry", attempt.job_id, retryable=True)
         if isinstance(found_now, Absent):
             return Outcome(await _lost(rooms, place_of(pr), run, gate))
     except ClusterUnset as unset:
@@ -73,7 +75,8 @@ def _out_of_sight(run: Run, gate: GateRun, unset: ClusterUnset, context: Context
 
 
 async def _lost(rooms: Rooms, place: Place, run: Run, gate: GateRun) -> Event:
-    """One listing without the job proves nothing; the look-up asks twice before it says absent."""
+    """Listings without the job prove nothing, since a controller that begins again may not know all at once; the
+    look-up asks twice before it says absent."""
     known = await rooms.iris_of(run).look_up(name_of(place, run, gate))
     if not isinstance(known, Absent):
         raise Fault("Iris did not show the ferry just now", f"{gate.attempts[-1].job_id}: {known}", retryable=True)

@@ -204,6 +204,18 @@ async def test_a_job_that_vanished_is_said(tmp_path: Path) -> None:
         assert w.iris.submissions == 1
 
 
+async def test_a_job_that_a_beginning_controller_does_not_show_at_once_is_watched_on(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_ferrying()
+        job = w.iris.last
+        w.iris.vanish()
+        await w.live_through(timedelta(minutes=3, seconds=1))
+        w.iris.jobs[job.id] = job
+        await w.ferry_ends()
+        assert "✅ pass" in w.canonical()
+
+
 async def test_stop_asks_once_more_and_then_stops_that_one_job(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         await w.scheduled_run()
