@@ -21,7 +21,7 @@ MAY_KNOW: dict[str, set[str]] = {
     "rundir": set(),
     "heap": set(),
     "logs": {"redaction"},
-    "metrics": {"engine", "gating", "logs", "verdict"},
+    "metrics": {"engine", "gating", "logs", "verdict", "watching"},
     "redaction": set(),
     "conversation": {"config"},
     "assessment": {"config"},

@@ -20,16 +20,20 @@ from bot.engine.tables import inspection
 from bot.engine.times import loaded, stored
 from bot.engine.transaction import Tx
 from bot.engine.views import Counts
+from bot.gating.climb import TOLD_LAUNCHES
 from bot.gating.model import PullRequest
 from bot.gating.states import RunState
 from bot.metrics.tally import BUCKETS, OUTCOMES, Reaction, Tally
 from bot.verdict.model import VerdictName
+from bot.watching.vitals import Health
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
-FERRY_STATES = ("queued", "submitting", "pending", "building", "running", "collecting", "other")
-"""Of a live ferry: before and after it is Iris', the run's state; in between what Iris says."""
+FERRY_STATES = (
+    *("queued", "submitting", "not taken", "pending", "building", "running", "out of sight", "collecting", "other"),
+)
+"""Of a live ferry: before and after it is Iris', the run's state; in between what Iris says, where it does."""
 _DELIVERIES = ("accepted", "seen before", "not stored")
 _GATES = ("1", "2", "3")
 _MOST_INSTALLATIONS = 50
@@ -104,7 +108,7 @@ def snapshot(tx: Tx, pulls: Mapping[str, PullRequest], reactions: Sequence[React
         if pr.run is None or pr.run.state.ended:
             continue
         runs[pr.run.state] += 1
-        if (state := _ferry_state(pr)) is not None:
+        if (state := ferry_state(pr)) is not None:
             ferries[state] += 1
     return Snapshot(
         counts=inspection.counts(tx),
@@ -115,14 +119,20 @@ def snapshot(tx: Tx, pulls: Mapping[str, PullRequest], reactions: Sequence[React
     )
 
 
-def _ferry_state(pr: PullRequest) -> str | None:
+def ferry_state(pr: PullRequest) -> str | None:
+    """One of FERRY_STATES, or None where no ferry is live. "not taken" and "out of sight" want an operator: effects
+    that Iris does not answer end well all the same, so that no count of failures shows them."""
     run = pr.run
     if run is None or run.attempt is None:
         return None
+    if run.state is RunState.submitting and run.attempt.launches >= TOLD_LAUNCHES:
+        return "not taken"
     if run.state in (RunState.queued, RunState.submitting, RunState.collecting):
         return str(run.state)
     if run.state is not RunState.ferrying:
         return None
+    if run.attempt.vitals.health is Health.unreachable:
+        return "out of sight"
     said = run.attempt.ferry_state or "pending"
     return said if said in FERRY_STATES else "other"
 
