@@ -19,15 +19,19 @@ SEED, CACHE = "/packages", "/cache"
 _FILES_OF = {"pypi.org": ("files.pythonhosted.org",)}
 # uv locks and writes what it reads, so it needs a cache of its own. What takes the room are the unpacked archives, and
 # their files it only reads: links to the seed's will do, in folders of its own, for uv copies no folder through a link.
+# Until it is marked as filled no command has run, so whatever stands there is what a killed filling left.
 FILL = f"""
 fill() {{
   [ -e {CACHE}/.filled ] && return
-  mkdir -p {CACHE}/uv && for entry in {SEED}/* {SEED}/.[!.]*; do
+  for left in {CACHE}/uv {CACHE}/.filling; do
+    [ ! -e "$left" ] || {{ chmod -R u+rwX "$left" && rm -rf "$left"; }} || return
+  done
+  mkdir -p {CACHE}/.filling && for entry in {SEED}/* {SEED}/.[!.]*; do
     case "$entry" in
-      */archive-v*) cp -rs "$entry" {CACHE}/uv/ ;;
-      *) [ ! -e "$entry" ] || cp -r "$entry" {CACHE}/uv/ ;;
+      */archive-v*) cp -rs "$entry" {CACHE}/.filling/ ;;
+      *) [ ! -e "$entry" ] || cp -r "$entry" {CACHE}/.filling/ ;;
     esac || return
-  done && touch {CACHE}/.filled
+  done && mv {CACHE}/.filling {CACHE}/uv && touch {CACHE}/.filled
 }}
 """
 

@@ -166,6 +166,25 @@ async def test_the_seed_serves_without_any_network_and_no_run_can_change_it(
     assert index.asked == asked
 
 
+@pytest.mark.parametrize("tree", ["reachable"], indirect=True)
+@pytest.mark.parametrize("half", ["uv", ".filling"])
+async def test_a_cache_that_a_crash_left_half_filled_is_filled_anew(tree: Path, half: str) -> None:
+    """The bot was killed while the first command's cage made the cache: the same run goes on with the same folder."""
+    seed, cache = tree.parent / "seed", tree.parent / "cache"
+    for place, name in ((seed / "archive-v0" / "one", "song.py"), (seed / "archive-v0" / "two", "song.py")):
+        place.mkdir(parents=True)
+        (place / name).write_text("SONG = 'tweet'\n")
+    (seed / "simple-v0").mkdir()
+    (seed / "simple-v0" / "index").write_text("canaries\n")
+    (cache / half / "archive-v0" / "one").mkdir(parents=True)
+    (cache / half / "archive-v0" / "one" / "song.py").symlink_to("/packages/archive-v0/one/song.py")
+    (cache / half / "archive-v0" / "one").chmod(0o555)
+    cage = Cage(packages=Packages(seed=seed))
+    for _ in range(2):
+        result = await run(cage, ["sh", "-c", "cat /cache/uv/*/*/song.py /cache/uv/simple-v0/index"], tree, cache)
+        assert result == CommandResult(0, False, "SONG = 'tweet'\nSONG = 'tweet'\ncanaries")
+
+
 async def test_the_commands_of_a_run_share_its_cache(tree: Path, index: Index) -> None:
     cache = tree.parent / "cache"
     cache.mkdir()
