@@ -62,6 +62,9 @@ def _beside(theirs: Shape, gate: Gate, source: Source, differences: list[Differe
             unverified.append(difference)
         else:
             differences.append(Difference(f"environment `{name}`", *difference, source))
+    # What it stands for may choose a region that neither names, or give once more what stands beside it.
+    for word in (*theirs.opaque, *theirs.beside):
+        unverified.append(f"`{word}` is set when the {source} runs, and with it perhaps other options than these")
     if theirs.other:
         unverified.append(f"the {source} also gives `{' '.join(theirs.other)}`, for which a gate has no key")
 

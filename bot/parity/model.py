@@ -26,12 +26,14 @@ class Shape:
     """One `iris job run`, as it is written. What is None is not given.
 
     `values` has the keys of `compare.COMPARED`. `opaque` are words that stand for any number of options (`$FLAGS`):
-    what else is not given may be among them. `other` are options that the gate's configuration has no key for.
+    what else is not given may be among them. `beside` are such words that stand for options of `iris` itself. `other`
+    are options that the gate's configuration has no key for.
     """
 
     values: Mapping[str, Value]
     environment: Mapping[str, str | Unread] = field(default_factory=dict)
     opaque: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
 
 

@@ -53,7 +53,7 @@ def shape(words: Sequence[str]) -> Shape | Unreadable:
     options.read()
     values = options.values | {key: _joined(found) for key, found in options.repeated.items()}
     values |= _command(words[split + 1 :])
-    return Shape(values, options.environment, tuple(options.opaque), tuple(options.other))
+    return Shape(values, options.environment, opaque=tuple(options.opaque), other=tuple(options.other))
 
 
 class _Options:

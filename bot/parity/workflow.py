@@ -1,20 +1,20 @@
-"""The `iris job run` of a tier's workflow file: YAML and shell words, read without running anything."""
+"""The `iris job run` of a tier's workflow file: YAML, and the commands of its steps."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from bot.parity import options
+from bot.parity import options, shell
 from bot.parity.model import Shape, Unreadable
 
 # The tier workflows have some 8,000 characters.
 LARGEST_FILE = 256 * 1024
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}", re.DOTALL)
-_CONTINUED = re.compile(r"\\\r?\n")
-# What parts commands, in runs as it is written: `);`, `&&`.
-_PUNCTUATION = frozenset("();<>|&")
+# Options of `iris` itself that take a value, which may be any word (`iris --help`, June 2026).
+_VALUED = frozenset({"--config", "--cluster", "--controller-url"})
+_PRINTING = frozenset({"echo", "printf"})
 
 
 def read(text: str) -> Shape | Unreadable:
@@ -29,9 +29,13 @@ def read(text: str) -> Shape | Unreadable:
         return Unreadable("is not valid YAML")
     found: list[Shape | Unreadable] = []
     for script in _scripts(workflow):
-        for words in commands(script):
-            if (arguments := _of_iris(words)) is not None:
-                found.append(options.shape(arguments))
+        for words in shell.commands(script):
+            if (submission := _of_iris(words)) is not None:
+                opaque, arguments = submission
+                shape = options.shape(arguments)
+                if isinstance(shape, Shape):
+                    shape = replace(shape, beside=tuple(opaque))
+                found.append(shape)
     if not found:
         return Unreadable("has no step that runs `iris job run`")
     if len(found) > 1:
@@ -50,65 +54,25 @@ def _scripts(workflow: object) -> Iterator[str]:
                 yield _EXPRESSION.sub(options.EXPRESSION, script)
 
 
-def commands(script: str) -> Iterator[list[str]]:
-    """The words of each simple command of a shell script, in order; what the shell rejects is left out.
-
-    Line by line, because one line that is no shell by itself (a here-document) must not hide the others.
-    """
-    for line in _CONTINUED.sub(" ", script).splitlines():
-        if not line.lstrip().startswith("#"):
-            yield from _parted(_words(line))
-
-
-def _words(line: str) -> list[str]:
-    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    # A `#` within a word starts no comment; shlex would take it for one.
-    lexer.commenters = ""
-    try:
-        return list(lexer)
-    except ValueError:
-        return []
-
-
-def _parted(words: Sequence[str]) -> Iterator[list[str]]:
-    """The commands of a line, those within `$(…)` among them; in the one around it `$(…)` is a word nobody knows."""
-    command: list[str] = []
-    position = 0
-    while position < len(words):
-        word = words[position]
-        if set(word) <= {"("} and word and command and command[-1].endswith("$"):
-            closing = _closing(words, position)
-            yield from _parted(words[position + 1 : closing])
-            command[-1] += "(…)"
-            position = closing
-        elif word and set(word) <= _PUNCTUATION:
-            yield command
-            command = []
-        else:
-            command.append(word)
-        position += 1
-    yield command
-
-
-def _closing(words: Sequence[str], start: int) -> int:
-    depth = 0
-    for position in range(start, len(words)):
-        if set(words[position]) <= _PUNCTUATION:
-            depth += words[position].count("(") - words[position].count(")")
-            if depth <= 0:
-                return position
-    return len(words)
-
-
-def _of_iris(words: Sequence[str]) -> list[str] | None:
-    """The words after `iris [OPTIONS] job run`, None for any other command."""
+def _of_iris(words: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """Of `iris [OPTIONS] job run …`: words among OPTIONS that stand for any, and those after. None for any other
+    command."""
+    if not words or words[0] in _PRINTING:
+        return None
     for position, word in enumerate(words):
-        if word.rpartition("/")[2] != "iris":
-            continue
-        for at in range(position + 1, len(words) - 1):
-            if words[at] == "--":
-                break
-            if words[at] == "job" and words[at + 1] == "run":
-                return list(words[at + 2 :])
+        if word.rpartition("/")[2] == "iris" and (found := _submission(list(words[position + 1 :]))) is not None:
+            return found
     return None
+
+
+def _submission(words: list[str]) -> tuple[list[str], list[str]] | None:
+    opaque: list[str] = []
+    while words and words[0] != "job":
+        word = words.pop(0)
+        if word in _VALUED:
+            del words[:1]
+        elif options.unread(word) and not word.startswith("-"):
+            opaque.append(options.shown(word))
+        elif not word.startswith("-"):
+            return None
+    return (opaque, words[2:]) if words[:2] == ["job", "run"] else None

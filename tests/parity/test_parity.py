@@ -87,6 +87,96 @@ def test_options_behind_a_variable_may_be_any(given: str) -> None:
     assert any(line.startswith("cpu: may be among `") for line in found.unverified)
 
 
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        ("--cpu=1", "--cpu=1 $FLAGS"),
+        ("--priority production", '--priority production "${FLAGS[@]}"'),
+        (" job run", " $FLAGS job run"),
+    ],
+)
+def test_a_word_that_may_be_any_option_is_never_passed_over(was: str, becomes: str) -> None:
+    """What stands beside it is no proof: it may choose a region that neither side names, or a memory once more."""
+    assert parity(TIER1).unverified == parity(TIER1, memory="2G").unverified
+    found = parity(TIER1.replace(was, becomes))
+    (word,) = {"$FLAGS", "${FLAGS[@]}"} & set(becomes.replace('"', "").split())
+    assert f"`{word}` is set when the workflow runs, and with it perhaps other options than these" in found.unverified
+    assert found.differences == ()
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "2>&1",
+        "2>&1 | tee out",
+        "> out.log 2>err.log",
+        ">>out 2>> err",
+        "&> out",
+        "&>>out",
+        "</dev/null",
+        "< <(yes)",
+        "> >(tee out)",
+        '2>"a file"',
+        "2>$LOG",
+        ">&2",
+        "2>&-",
+        "<<< input",
+        ">| out",
+        "# as it always was",
+        "#",
+        "&",
+        "|| exit 1",
+        "; echo done",
+    ],
+)
+def test_where_the_output_goes_and_comments_are_no_arguments(after: str) -> None:
+    command = "iris job run --memory=2G --disk=4G --cpu=1 --extra=cpu --priority production"
+    command += f" -- python -m experiments.ferries.datakit_ferry {after}"
+    workflow = f"jobs:\n  a:\n    steps:\n    - run: |\n        {command}\n"
+    assert told(parity(workflow)) == []
+
+
+def test_output_may_be_led_away_before_the_command_too() -> None:
+    found = parity(TIER1.replace("--cpu=1", "2>err.log --cpu=1 >&2"))
+    assert found == parity(TIER1)
+
+
+def test_a_number_before_a_blank_is_an_argument() -> None:
+    (only,) = told(parity(TIER1.replace("datakit_ferry)", "datakit_ferry 2 > out)")))
+    assert only == "arguments of the ferry: the tier's workflow has `2`, the gate's configuration none"
+
+
+def test_what_a_comment_ends_with_continues_nothing_and_what_stands_in_quotes_is_no_comment() -> None:
+    workflow = TIER1.replace("set -euo pipefail", "set -euo pipefail  # don't \\")
+    assert list(parity(workflow).unverified) == list(parity(TIER1).unverified)
+    (only,) = told(parity(TIER1.replace("--cpu=1", '--cpu=1 -e NOTE "a # b > c"')))
+    assert only == "environment `NOTE`: the tier's workflow has `a # b > c`, the gate's configuration none"
+
+
+def test_a_here_document_is_no_command() -> None:
+    lines = ["cat > notes <<'END'", "iris job run --memory=1G -- python -m other", "END"]
+    workflow = TIER1.replace("set -euo pipefail", ("\n" + 10 * " ").join(["set -euo pipefail", *lines]))
+    assert told(parity(workflow)) == []
+    (difference,) = told(parity(workflow.replace("--memory=2G", "--memory=3G")))
+    assert difference.startswith("memory: ")
+
+
+@pytest.mark.parametrize(
+    "globally",
+    ["--config job --cluster run", "--config=job", "-v --traceback --controller-url http://127.0.0.1:10000", ""],
+)
+def test_options_before_the_subcommand_are_told_from_it(globally: str) -> None:
+    command = f"iris {globally} job run --memory=8G -- python -m experiments.ferries.datakit_ferry"
+    workflow = f"jobs:\n  a:\n    steps:\n    - run: {command}\n"
+    assert "memory: the tier's workflow has `8G`, the gate's configuration `2G`" in told(parity(workflow))
+
+
+@pytest.mark.parametrize("command", ["iris --config job run -- x", "iris job list run", "echo iris job run -- python"])
+def test_what_only_looks_like_it_is_no_submission(command: str) -> None:
+    workflow = f"jobs:\n  a:\n    steps:\n    - run: {command}\n"
+    assert parity(workflow).unverified[0].endswith("has no step that runs `iris job run`")
+
+
 @pytest.mark.parametrize("given", ["--memory=$MEMORY", "--memory ${{ inputs.memory }}", '--memory="`cat memory`"'])
 def test_a_value_behind_a_variable_is_not_compared(given: str) -> None:
     found = parity(TIER1.replace("--memory=2G", given))
