@@ -66,6 +66,10 @@ def nothing_would_be_left(stage: str) -> str:
     )
 
 
+def enough_excluded(most: int) -> str:
+    return f"{most} names are excluded in this run already, and no more are kept. `@perf-gate include` takes one back."
+
+
 def nothing_judged(state: str, head_sha: str) -> str:
     return (
         f"No two reports were compared in the run for {short(head_sha)}, so there is no verdict to change. "

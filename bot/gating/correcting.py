@@ -14,12 +14,10 @@ from bot.gating.events import Authorised
 from bot.gating.granting import is_author, permissions_of
 from bot.gating.stages import closest
 from bot.gating.states import RunState
-from bot.gating.words import Correction
+from bot.gating.words import MOST_REASON, Correction
 
 # A question with more answers than these is answered by naming the ceiling.
 MOST = 50
-# Characters of a reason that are kept; the rationale shows some hundreds.
-MOST_REASON = 2_000
 
 
 def correct(draft: Draft, event: Authorised, command: Answer) -> None:

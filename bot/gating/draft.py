@@ -127,7 +127,7 @@ class Draft:
             requested_reason=reason,
             requested_by_author=by_author,
             consent=consent,
-            handover=handing.over(before, place.author),
+            handover=handing.over(before, place.author, self.pr.head_sha),
         )
         self.set(run=run)
         self.reason = f"run {run.id} begins, asked for by {asked_by}"

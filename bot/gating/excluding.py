@@ -16,7 +16,10 @@ from bot.gating.granting import is_author, permissions_of
 from bot.gating.model import GateRun, Run
 from bot.gating.stages import closest, leaves_nothing, nameable, resolve
 from bot.gating.states import RunState
-from bot.gating.words import Exclusion
+from bot.gating.words import MOST_REASON, Exclusion
+
+# Far more than a report has stages; before one is there, any name is taken.
+MOST = 50
 
 
 def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:
@@ -41,7 +44,10 @@ def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:
     if gate is not None and leaves_nothing(gate, {*run.excluded_names(number), stage}):
         draft.reply(event.comment_id, judged.nothing_would_be_left(stage))
         return
-    exclusion = Exclusion(stage, event.actor, draft.now, command.reason, number)
+    if len(run.exclusions) >= MOST:
+        draft.reply(event.comment_id, judged.enough_excluded(MOST))
+        return
+    exclusion = Exclusion(stage, event.actor, draft.now, command.reason[:MOST_REASON], number)
     draft.change(exclusions=(*run.exclusions, exclusion))
     draft.reason = f"{event.actor} excludes {stage!r}"
     ahead = judged.excluded_ahead(stage, known=names is not None)

@@ -15,12 +15,15 @@ from bot.gating.model import Run
 from bot.gating.words import Correction, Handover
 
 
-def over(before: Run | None, author: str) -> Handover | None:
-    """What the run after `before` is given; None where there is nothing, or no known commit that it is about."""
+def over(before: Run | None, author: str, head_now: str) -> Handover | None:
+    """What the run after `before` is given; None where there is nothing, or no known commit that it is about.
+
+    `head_now` is the pull request's head as far as it is known, or empty.
+    """
     if before is None:
         return None
-    # A run that never came to read its diff is about the commit of its first mention, where that is known.
-    head = before.head_sha or (before.consent.head_sha if before.consent is not None else "")
+    # A run that never came to read its diff is about the commit of its first mention, where that is known, or the head.
+    head = before.head_sha or (before.consent.head_sha if before.consent is not None else head_now)
     if not head:
         return before.handover
     given = before.handover

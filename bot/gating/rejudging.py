@@ -18,10 +18,12 @@ from bot.gating.draft import Draft
 from bot.gating.events import Authorised, Compared, Rejudged
 from bot.gating.model import GateRun, Run
 from bot.gating.states import RunState
-from bot.gating.words import FormerVerdict
+from bot.gating.words import MOST_REASON, FormerVerdict
 from bot.verdict.model import Judgement
 
 Order = Exclude | Include | Reanalyse
+# Verdicts that a gate is remembered to have had; the comment shows the last of them.
+_MOST_FORMER = 10
 # The ends that a verdict makes. A run that was stopped at its second gate stays stopped, whatever the first one shows.
 _BY_VERDICT = (RunState.passed, RunState.warned, RunState.failed, RunState.inconclusive, RunState.stuck)
 
@@ -88,7 +90,7 @@ def _keep(draft: Draft, event: Rejudged, number: int, found: Judgement) -> str:
     before = gate.judgement
     attempt, former = replace(gate.attempt, judgement=found), gate.former
     if before.verdict != found.verdict:
-        former = (*former, _former(event, before, draft))
+        former = (*former[-_MOST_FORMER + 1 :], _former(event, before, draft))
     changed = replace(gate, attempts=(*gate.attempts[:-1], attempt), former=former)
     draft.change(gates=tuple(changed if one.number == number else one for one in draft.run.gates))
     asked_for_news = isinstance(event.command, Reanalyse)
@@ -99,9 +101,10 @@ def _former(event: Rejudged, before: Judgement, draft: Draft) -> FormerVerdict:
     command = event.command
     if isinstance(command, Reanalyse):
         return FormerVerdict(before.verdict, draft.now, event.actor, "reanalyse")
+    why = command.reason[:MOST_REASON]
     if isinstance(command, Exclude):
-        return FormerVerdict(before.verdict, draft.now, event.actor, "exclude", command.stage, command.reason)
-    return FormerVerdict(before.verdict, draft.now, event.actor, "include", command.stage, command.reason)
+        return FormerVerdict(before.verdict, draft.now, event.actor, "exclude", command.stage, why)
+    return FormerVerdict(before.verdict, draft.now, event.actor, "include", command.stage, why)
 
 
 def _follow(draft: Draft, before: Run) -> str:

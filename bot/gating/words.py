@@ -12,6 +12,8 @@ from bot.verdict.model import VerdictName
 
 # GitHub numbers these three apart: a comment below the pull request, a review's body, a comment on a line of the diff.
 HeardIn = Literal["comment", "review", "thread"]
+# Characters of a reason that are kept; comments show some hundreds.
+MOST_REASON = 2_000
 MaxGate = Literal["skip", "1", "2", "3"]
 
 

@@ -118,6 +118,7 @@ SAID: Final[dict[str, list[str]]] = {
         judged.no_such_stage(HOSTILE, [f"stage {number}" for number in range(20)], ""),
     ],
     "nothing_would_be_left": [judged.nothing_would_be_left("tokenize")],
+    "enough_excluded": [judged.enough_excluded(50)],
     "nothing_judged": [judged.nothing_judged("waived", SHOWN), judged.nothing_judged("ferrying", SHOWN)],
     "reanalysed": [judged.reanalysed()],
     "judged_again": [

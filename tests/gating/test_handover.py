@@ -12,6 +12,7 @@ from bot.gating.events import Assessed, Authorised, PreflightFailed, Prepared
 from bot.gating.happenings import Mentioned
 from bot.gating.states import RunState
 from bot.gating.tested import FailedCommand
+from bot.gating.words import MOST_REASON
 from tests.gating.story import BASE, CONFIG, HEAD, HOT, MAIN, NEWER, PLACE, Story, assessment, plan
 from tests.gating.test_orders import last_reply
 
@@ -118,7 +119,7 @@ def test_no_more_answers_are_kept_than_anybody_reads(monkeypatch: pytest.MonkeyP
 def test_a_reason_of_a_whole_page_is_cut() -> None:
     story = asked()
     story.say(replace(CALM, reason="w" * 50_000))
-    assert len(story.run.corrections[0].reason) == correcting.MOST_REASON
+    assert len(story.run.corrections[0].reason) == MOST_REASON
 
 
 def test_no_answer_given_anew_makes_trivial_what_somebody_said_is_not() -> None:
@@ -258,3 +259,15 @@ def test_an_author_under_a_new_name_is_still_who_asked() -> None:
     story.say(Assess(), "rev")
     story.assessed(assessment("1"))
     assert story.run.proposed == "1"
+
+
+def test_a_ceiling_named_after_a_push_outlives_a_stop_while_the_new_diff_is_read() -> None:
+    story = asked("1")
+    # The answer is for a head that is gone, so the new one is read, with what was asked for it.
+    story.say(Go("3"), "rev", head=NEWER)
+    assert (story.state(), story.run.requested) == (RunState.assessing, "3")
+    story.say(Stop(), "ada", head=NEWER)
+    story.say(Go("1"), "ada", head=NEWER)
+    story.assessed(assessment("1"), head=NEWER)
+    story.say(Go("1"), "ada", head=NEWER)
+    assert story.state() is RunState.awaiting_reviewer
