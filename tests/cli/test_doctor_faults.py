@@ -15,6 +15,7 @@ import pytest
 
 from bot.cli import checks, doctor
 from bot.cli.doctor import Line, examine
+from bot.config.environment import unknown_variables
 from bot.config.settings import Settings
 from bot.engine.port import Clock
 from bot.github import manifest
@@ -120,6 +121,32 @@ async def nowhere_installed(d: Deployment) -> None:
     await d.w.sim.uninstall(installation)
 
 
+async def a_misspelt_setting(d: Deployment) -> None:
+    d.patch.setenv("PERF_GATE_REPOSITORYS", REPOSITORY)
+
+
+async def an_address_that_leads_elsewhere(d: Deployment) -> None:
+    d.set(public_url=f"{d.w.sim.web_url}/elsewhere")
+
+
+async def a_tool_that_the_sandbox_lacks(d: Deployment) -> None:
+    lacks = CONFIG.replace('run = ["', 'run = ["no-such-tool", "', 1)
+    assert lacks != CONFIG
+    await d.w.sim.commit(d.w.repository, "main", {".github/perf-gate.toml": lacks})
+
+
+async def another_cluster_that_is_gone(d: Deployment) -> None:
+    d.set(iris_clusters=(("spare", "http://127.0.0.1:1"),))
+
+
+async def no_such_cache(d: Deployment) -> None:
+    d.set(package_cache=d.scratch)
+
+
+async def github_out_of_reach(d: Deployment) -> None:
+    d.set(github_api_url="http://127.0.0.1:1")
+
+
 Plant = Callable[[Deployment], Awaitable[None]]
 # Fault → the check that finds it, what it says, and the fix.
 FAULTS: dict[Plant, tuple[str, str, str]] = {
@@ -141,12 +168,31 @@ FAULTS: dict[Plant, tuple[str, str, str]] = {
     a_silent_controller: ("Iris controller", "does not answer", "set PERF_GATE_IRIS_CONTROLLER_URL"),
     a_broken_configuration: ("configuration", "memroy", "mend it on main; perf-gate config check tells where"),
     no_bubblewrap: ("sandbox", "it does not hold: bubblewrap is not installed", "docs/sandbox.md says what it needs"),
+    a_misspelt_setting: (
+        "settings",
+        "no such setting.*did you mean PERF_GATE_REPOSITORIES",
+        "spell it so, or unset it",
+    ),
+    an_address_that_leads_elsewhere: ("pages", "/healthz answers 404, and is not perf-gate", "lead to .* of perf-gate"),
+    a_tool_that_the_sandbox_lacks: ("preflight", "`no-such-tool` is not among", "folder that PERF_GATE_SANDBOX_TOOLS"),
+    another_cluster_that_is_gone: (
+        "Iris controller",
+        "of spare does not answer",
+        "PERF_GATE_IRIS_CLUSTERS says of spare",
+    ),
+    no_such_cache: ("programs", "there is no folder .*scratch", "unset PERF_GATE_PACKAGE_CACHE"),
+    github_out_of_reach: ("GitHub App", "http://127.0.0.1:1: GitHub could not be reached", "let this machine reach it"),
     a_full_disk: ("disk", "1.0 GiB are free", "make room, extend the volume"),
     a_damaged_database: ("database", "not a database", "restore a backup"),
     another_shape_of_the_tier: ("tier parity", "memory: the tier's workflow has `4G`", r"make \[gates.1\] of"),
 }
-# A broken configuration cannot be compared with the workflow either.
-ALSO_SAYS: dict[Plant, set[str]] = {a_broken_configuration: {"tier parity"}}
+# A broken configuration cannot be compared with the workflow either, and no cage is set up beside a missing folder.
+ALSO_SAYS: dict[Plant, set[str]] = {a_broken_configuration: {"tier parity"}, no_such_cache: {"sandbox"}}
+
+
+def unknown_names() -> list[str]:
+    """What the tests themselves are told, which is no setting."""
+    return [said.partition(":")[0] for said in unknown_variables()]
 
 
 async def deployed(w: World, patch: pytest.MonkeyPatch, tmp_path: Path) -> Deployment:
@@ -154,7 +200,10 @@ async def deployed(w: World, patch: pytest.MonkeyPatch, tmp_path: Path) -> Deplo
     app.events = tuple(sorted(manifest.events()))
     await workflow(w, SHAPE)
     w.iris.machines = [machine("cpu-small", zone="us-central1-a")]
-    return Deployment(w, w.app.rooms.settings, w.clock, patch, tmp_path / "scratch")
+    for name in unknown_names():
+        patch.delenv(name)
+    served = w.app.rooms.settings.model_copy(update={"public_url": str(w.door.make_url("")).rstrip("/")})
+    return Deployment(w, served, w.clock, patch, tmp_path / "scratch")
 
 
 async def test_a_sound_deployment_has_nothing_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,14 @@ from bot.cli.checks.host import database, disk, programs
 from bot.cli.checks.iris import controller, machines
 from bot.cli.checks.model import Check
 from bot.cli.checks.parity import tier_parity
+from bot.cli.checks.preflight import preflight
 from bot.cli.checks.repositories import configuration
 from bot.cli.checks.sandbox import sandbox
+from bot.cli.checks.serving import pages, settings
 from bot.cli.checks.storage import prefixes
 
 DEPLOYMENT: tuple[Check, ...] = (
+    Check("settings", settings),
     Check("GitHub App", app),
     Check("installation", installation),
     Check("webhook", webhook),
@@ -21,6 +24,8 @@ DEPLOYMENT: tuple[Check, ...] = (
     Check("disk", disk),
     Check("database", database),
     Check("storage", prefixes),
+    Check("pages", pages),
+    Check("preflight", preflight),
 )
 CLUSTER: tuple[Check, ...] = (
     Check("Iris controller", controller),

@@ -27,7 +27,8 @@ async def app(around: Surroundings) -> Sequence[Found]:
         grants = await around.github.grants()
     except Fault as fault:
         if getattr(fault, "status", None) not in (401, 404):
-            raise
+            fix = f"let this machine reach it, or mend {PREFIX}GITHUB_API_URL; is GitHub itself up?"
+            return [wrong(f"{around.settings.github_api_url}: {fault}", fix)]
         fix = f"set {PREFIX}APP_ID and {PREFIX}PRIVATE_KEY as on the App's settings page, and set this machine's clock"
         return [wrong(f"GitHub refuses the credentials: {fault}", fix)]
     fix = f"{_settings_page(around.settings, grants)}/permissions: set it as in app.yml, then accept it as owner"

@@ -69,4 +69,7 @@ async def programs(around: Surroundings) -> Sequence[Found]:
         found.append(wrong(f"there is no iris program at {settings.iris_command.absolute()}", _IRIS_FIX))
     if absent := [tools for tools in settings.sandbox_tools if not (tools / "bin").is_dir()]:
         found.append(wrong(f"{absent[0]} has no bin/", f"set {PREFIX}SANDBOX_TOOLS to folders of tools"))
+    if settings.package_cache is not None and not settings.package_cache.is_dir():
+        fix = f"fill it as docs/sandbox.md says, or unset {PREFIX}PACKAGE_CACHE"
+        found.append(wrong(f"there is no folder {settings.package_cache}", fix))
     return found or [ok("git, iris and the sandbox's tools are there")]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.cli.checks.model import Found, Surroundings, ok, unknown, wrong
 from bot.config.settings import PREFIX, Settings
+from bot.iris.adapter import Iris
 from bot.iris.controller import Unknown
 
 # No job of ours is ever called so: the answer must be that there is none.
@@ -15,8 +16,19 @@ NOBODY = "perf-gate-doctor-looks-for-nothing"
 async def controller(around: Surroundings) -> Sequence[Found]:
     known = await around.iris.look_up(NOBODY)
     if isinstance(known, Unknown):
-        return [wrong(f"{_where(around.settings)} does not answer: {known.reason}", _fix(around.settings))]
-    return [ok(f"{_where(around.settings)} answers")]
+        usual = wrong(f"{_where(around.settings)} does not answer: {known.reason}", _fix(around.settings))
+    else:
+        usual = ok(f"{_where(around.settings)} answers")
+    return [usual, *[await _other(name, iris) for name, iris in sorted(around.other_clusters.items())]]
+
+
+async def _other(name: str, iris: Iris) -> Found:
+    """One that only `retry cluster=NAME` goes to."""
+    known = await iris.look_up(NOBODY)
+    if isinstance(known, Unknown):
+        fix = f"mend what {PREFIX}IRIS_CLUSTERS says of {name}"
+        return wrong(f"the controller of {name} does not answer: {known.reason}", fix)
+    return ok(f"the controller of {name} answers")
 
 
 async def machines(around: Surroundings) -> Sequence[Found]:

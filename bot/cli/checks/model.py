@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -42,6 +42,7 @@ class Surroundings:
     settings: Settings
     github: GitHub
     iris: Iris
+    other_clusters: Mapping[str, Iris]
     now: Callable[[], datetime]
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from bot.cli.checks.model import Surroundings
 from bot.config.settings import Settings
-from bot.deployment import iris_settings
+from bot.deployment import iris_settings, other_clusters
 from bot.engine.port import Clock
 from bot.github.adapter import GitHub
 from bot.iris.adapter import Iris
@@ -22,5 +22,6 @@ async def surroundings(settings: Settings, clock: Clock) -> AsyncIterator[Surrou
     async with (
         GitHub.open(settings.github_api_url, str(settings.app_id), key, clock.now) as github,
         Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
+        other_clusters(settings, clock) as others,
     ):
-        yield Surroundings(settings, github, iris, clock.now)
+        yield Surroundings(settings, github, iris, others, clock.now)

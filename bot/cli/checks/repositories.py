@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from bot.cli.checks.model import Found, Surroundings, ok, unknown, wrong
 from bot.config.load import CONFIG_PATH, BadConfig, load_repository_config
+from bot.config.schema import RepositoryConfig
 from bot.github.names import RepoRef
+
+
+async def configurations(around: Surroundings) -> dict[str, RepositoryConfig]:
+    """By repository, where it can be read and used; `configuration` tells of the others."""
+    found = {}
+    for name in sorted(around.settings.repositories):
+        installation = await around.github.installation(name)
+        repo = None if installation is None else RepoRef(installation, name)
+        repository = None if repo is None else await around.github.contents.repository(repo)
+        if repo is None or repository is None:
+            continue
+        text = await around.github.contents.read(repo, CONFIG_PATH, repository.default_branch)
+        with suppress(BadConfig, UnicodeDecodeError):
+            found[name] = load_repository_config((text or b"").decode("utf-8"))
+    return found
 
 
 async def configuration(around: Surroundings) -> Sequence[Found]:
