@@ -18,6 +18,7 @@ import pytest
 
 from bot.app import open_app
 from bot.cli import COMMANDS
+from bot.config.load import builtin_config
 from bot.config.settings import PREFIX, Settings
 from bot.engine.port import CannotStart
 from bot.engine.shell import DEFAULT_GRACE
@@ -54,6 +55,16 @@ def test_fly_mounts_the_state_and_routes_to_the_port_that_serve_listens_on() -> 
     assert FLY["build"]["dockerfile"] == "Dockerfile"
 
 
+def test_the_image_has_for_the_preflight_what_its_commands_name() -> None:
+    """The built-in ladder's commands start with uv, or with a script of the commit that starts it."""
+    (environment,) = instructions("ENV")
+    tools = dict(word.split("=", 1) for word in environment.split())["PERF_GATE_SANDBOX_TOOLS"]
+    programs = {command.run[0] for command in builtin_config().preflight.commands if "/" not in command.run[0]}
+    assert programs == {"uv"}
+    assert any(f"install -D --mode 0755 .venv/bin/uv {tools}/bin/uv" in step for step in instructions("RUN"))
+    assert FLY["env"]["PERF_GATE_PACKAGE_INDEX"].startswith("https://")
+
+
 async def test_the_paths_that_fly_checks_answer(tmp_path: Path) -> None:
     async with world(tmp_path) as w:
         served = {resource.canonical for resource in w.app.web.router.resources()}
@@ -76,6 +87,8 @@ def test_the_image_runs_unprivileged_what_exists() -> None:
     for wanted in ("bubblewrap", "git", "ca-certificates"):
         assert wanted in packages.split()
     assert "--constraint constraints.txt" in DOCKERFILE
+    (base,) = instructions("FROM")
+    assert re.fullmatch(r"debian:12-slim@sha256:[0-9a-f]{64}", base)
     constraints = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     assert all("==" in line for line in constraints if line.strip())
     assert any(line.startswith("uv==") for line in constraints)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from bot.cli import checks, doctor
+from bot.cli.checks import preflight
 from bot.cli.doctor import Line, examine
 from bot.config.environment import unknown_variables
 from bot.config.settings import Settings
@@ -211,6 +212,26 @@ async def test_a_sound_deployment_has_nothing_wrong(tmp_path: Path, monkeypatch:
         lines = await (await deployed(w, monkeypatch, tmp_path)).look()
         assert [line for line in lines if line[1].state == "wrong"] == []
         assert {name for name, found in lines if found.state == "ok"} >= {check.name for check in checks.DEPLOYMENT}
+
+
+async def test_what_may_make_tests_red_without_a_fault_of_theirs_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installing = CONFIG.replace('run = ["', 'run = ["uv", "run", "', 1)
+    async with world(tmp_path, config=installing) as w:
+        d = await deployed(w, monkeypatch, tmp_path)
+        tools = tmp_path / "tools"
+        (tools / "bin").mkdir(parents=True)
+        (tools / "bin" / "uv").symlink_to("/usr/bin/true")
+        d.set(sandbox_tools=(tools,))
+        monkeypatch.setattr(preflight, "memory_bytes", lambda: 2 * 2**30)
+        told = {found.said: found.fix for name, found in await d.look() if name == "preflight"}
+    installs, memory, fine = told
+    assert "its commands can install nothing" in installs
+    assert "set PERF_GATE_PACKAGE_INDEX" in told[installs]
+    assert re.search(r"a command may take \d+ MB, and this machine has 2048", memory)
+    assert "take a larger machine" in told[memory]
+    assert "uv can be run in the sandbox" in fine
 
 
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)

@@ -7,7 +7,7 @@ from bot.cli.checks.host import database, disk, programs
 from bot.cli.checks.iris import controller, machines
 from bot.cli.checks.model import Check
 from bot.cli.checks.parity import tier_parity
-from bot.cli.checks.preflight import preflight
+from bot.cli.checks.preflight import provisions
 from bot.cli.checks.repositories import configuration
 from bot.cli.checks.sandbox import sandbox
 from bot.cli.checks.serving import pages, settings
@@ -25,7 +25,7 @@ DEPLOYMENT: tuple[Check, ...] = (
     Check("database", database),
     Check("storage", prefixes),
     Check("pages", pages),
-    Check("preflight", preflight),
+    Check("preflight", provisions),
 )
 CLUSTER: tuple[Check, ...] = (
     Check("Iris controller", controller),
