@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -42,8 +42,8 @@ class Surroundings:
     settings: Settings
     github: GitHub
     iris: Iris
-    other_clusters: Mapping[str, Iris]
     now: Callable[[], datetime]
+    other_clusters: Mapping[str, Iris] = field(default_factory=dict)
 
 
 Ask = Callable[[Surroundings], Awaitable[Sequence[Found]]]

@@ -24,4 +24,4 @@ async def surroundings(settings: Settings, clock: Clock) -> AsyncIterator[Surrou
         Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
         other_clusters(settings, clock) as others,
     ):
-        yield Surroundings(settings, github, iris, others, clock.now)
+        yield Surroundings(settings, github, iris, clock.now, others)
