@@ -17,13 +17,19 @@ def author_cannot_exclude(role: str = "write") -> str:
     )
 
 
-def excluded_ahead(stage: str, *, known: bool) -> str:
-    """An exclusion that counts when the comparison comes; `known`: the baseline has the stage."""
+def excluded_ahead(stage: str, *, known: bool, close: str = "") -> str:
+    """An exclusion that counts when the comparison comes. `known`: the baseline has the stage; else `close` is an
+    expected one that may have been meant."""
     if known:
-        counts = "from the next comparison of this run on"
-    else:
-        counts = "from the first comparison of this run on, if its reports have a stage of that name"
-    return f"Recorded: {quoted(stage)} does not count, {counts}. {_UNDO}"
+        return f"Recorded: {quoted(stage)} does not count, from the next comparison of this run on. {_UNDO}"
+    name = f'"{close}"' if " " in close else close
+    hint = (
+        f" Did you mean {quoted(close)}? Then say {quoted(f'@perf-gate exclude stage={name}', 120)}." if close else ""
+    )
+    return (
+        f"Recorded: {quoted(stage)} does not count, from the first comparison of this run on, if its reports have a "
+        f"stage of that name.{hint} {_UNDO}"
+    )
 
 
 def excluded(stage: str) -> str:

@@ -14,7 +14,7 @@ from bot.gating.draft import Draft
 from bot.gating.events import Authorised
 from bot.gating.granting import is_author, permissions_of
 from bot.gating.model import GateRun, Run
-from bot.gating.stages import closest, leaves_nothing, nameable, resolve
+from bot.gating.stages import closest, expected, leaves_nothing, nameable, resolve
 from bot.gating.states import RunState
 from bot.gating.words import MOST_REASON, Exclusion
 
@@ -50,7 +50,9 @@ def exclude(draft: Draft, event: Authorised, command: Exclude) -> None:
     exclusion = Exclusion(stage, event.actor, draft.now, command.reason[:MOST_REASON], number)
     draft.change(exclusions=(*run.exclusions, exclusion))
     draft.reason = f"{event.actor} excludes {stage!r}"
-    ahead = judged.excluded_ahead(stage, known=names is not None)
+    likely = expected(run) if names is None else []
+    close = "" if resolve(stage, likely) else closest(stage, likely)
+    ahead = judged.excluded_ahead(stage, known=names is not None, close=close)
     _count_anew(draft, event, replace(command, stage=stage), ahead)
 
 

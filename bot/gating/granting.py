@@ -8,11 +8,13 @@ from bot.gating.events import Authorised
 from bot.gating.model import PullRequest, Run
 
 
+def config_of(run: Run | None) -> RepositoryConfig:
+    """The configuration that the run is pinned to; of a run that was not assessed yet, the built-in one."""
+    return RepositoryConfig.model_validate_json(run.config) if run is not None and run.config else builtin_config()
+
+
 def permissions_of(run: Run | None) -> Permissions:
-    """Those of the configuration that the run is pinned to; of a run that was not assessed yet, the built-in ones."""
-    if run is None or not run.config:
-        return builtin_config().permissions
-    return RepositoryConfig.model_validate_json(run.config).permissions
+    return config_of(run).permissions
 
 
 def is_author(pr: PullRequest, event: Authorised) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
-from bot.gating.model import GateRun
+from bot.gating.granting import config_of
+from bot.gating.model import GateRun, Run
 from bot.verdict.report import PerfReport, parse_report
 from bot.verdict.signals import TOTAL, known_names
 
@@ -26,6 +27,13 @@ def nameable(gate: GateRun | None) -> list[str] | None:
     if not reports:
         return None
     return [*sorted(known_names(reports[0], reports[-1]) - {TOTAL}), TOTAL]
+
+
+def expected(run: Run) -> list[str]:
+    """The stages its reports will probably have: those of the gates before, and those its ferries are expected to run."""
+    config = config_of(run)
+    names = {name for gate in run.gates for name in nameable(gate) or ()} | {TOTAL}
+    return sorted(names.union(*(config.gates[number].expected_steps for number in config.ladder)))
 
 
 def resolve(asked: str, names: Collection[str]) -> str | None:

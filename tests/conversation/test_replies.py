@@ -107,7 +107,12 @@ SAID: Final[dict[str, list[str]]] = {
         answers.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "only `repr` changed", yes=False),
         answers.correction("rev", "2026-06-20 08:00 UTC", "lib/plan.py", "cpu", "", yes=True),
     ],
-    "excluded_ahead": [judged.excluded_ahead("download", known=True), judged.excluded_ahead("my stage", known=False)],
+    "excluded_ahead": [
+        judged.excluded_ahead("download", known=True),
+        judged.excluded_ahead("my stage", known=False),
+        judged.excluded_ahead("donwload", known=False, close="download"),
+        judged.excluded_ahead("my stag", known=False, close="my stage"),
+    ],
     "excluded": [judged.excluded("download"), judged.excluded(HOSTILE)],
     "included_ahead": [judged.included_ahead("download")],
     "included": [judged.included("download")],

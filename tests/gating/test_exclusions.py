@@ -181,6 +181,19 @@ def test_before_any_report_is_there_the_name_is_taken_as_it_is() -> None:
     assert "Excluded, but in neither report: no such thing." in gate.judgement.flags
 
 
+def test_before_any_report_is_there_a_name_that_looks_misspelt_is_recorded_and_asked_about() -> None:
+    story = Judging()
+    story.say(Assess())
+    story.order(Exclude("tokenise"))
+    assert "Did you mean `tokenize`? Then say `@perf-gate exclude stage=tokenize`." in story.last_reply()
+    assert story.run.excluded_names(1) == ("tokenise",)
+    story.assessed()
+    story.order(Exclude("totl"))
+    assert "Did you mean `total`?" in story.last_reply()
+    story.order(Exclude("minhash"))
+    assert "Did you mean" not in story.last_reply()
+
+
 def test_excluding_twice_changes_nothing_and_neither_does_including_what_counts() -> None:
     story = Judging()
     story.to_verdict(normalize=1200.0)
