@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import click
+from click.exceptions import NoSuchCommand
 
 from bot.heap import uncollected
 
@@ -39,6 +40,15 @@ class LazyCommands(click.Group):
         with uncollected():
             command: click.Command = import_module(f"bot.cli.{COMMANDS[cmd_name]}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click has it, which would look for what was meant among commands that are imported already: none."""
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as unknown:
+            raise NoSuchCommand(unknown.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, SecretStr
 from bot.config.addresses import is_plain_address
 
 _CLUSTER = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
+# A path as people name keys; a key whose first and last lines were lost, in one line, is longer and has no such end.
+_PATH = re.compile(r"[\w./~-]{1,200}\.(?:pem|key)|(?:/[\w.-]{1,40}){1,8}")
 # Bucket names: https://cloud.google.com/storage/docs/buckets#naming
 _BUCKET_FOLDER = re.compile(r"gs://[a-z0-9][a-z0-9._-]{1,220}[a-z0-9](/[A-Za-z0-9=._-]+)*/?")
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:\d{1,5})?")
@@ -64,11 +66,12 @@ def _key(value: SecretStr) -> SecretStr:
     text = value.get_secret_value()
     if "PRIVATE KEY" not in text:
         try:
-            text = Path(text).read_text("utf-8")
+            text = Path(text).read_text("utf-8", errors="replace")
         except OSError as error:
-            raise ValueError(f"neither PEM text nor a readable file: {error.strerror}") from None
+            named = f": {text}" if _PATH.fullmatch(text) else ""
+            raise ValueError(f"neither PEM text nor a readable file{named}: {error.strerror}") from None
     if "PRIVATE KEY" not in text:
-        raise ValueError("the file holds no PEM private key")
+        raise ValueError(f"the file {value.get_secret_value()} holds no PEM private key")
     # Variables often carry the line breaks as two characters.
     return SecretStr(text.replace("\\n", "\n"))
 

@@ -30,7 +30,7 @@ def nameable(gate: GateRun | None) -> list[str] | None:
 
 
 def expected(run: Run) -> list[str]:
-    """The stages its reports will probably have: those of the gates before, and those its ferries are expected to run."""
+    """The stages its reports will probably have: those of the gates before, and those its ferries are there for."""
     config = config_of(run)
     names = {name for gate in run.gates for name in nameable(gate) or ()} | {TOTAL}
     return sorted(names.union(*(config.gates[number].expected_steps for number in config.ladder)))

@@ -58,7 +58,8 @@ def test_the_key_may_be_a_file(environment: pytest.MonkeyPatch, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("PRIVATE_KEY", "/nowhere/key.pem", "neither PEM text nor a readable file"),
+        ("PRIVATE_KEY", "/nowhere/key.pem", "neither PEM text nor a readable file: /nowhere/key.pem: No such file"),
+        ("PRIVATE_KEY", "/dev/null", "the file /dev/null holds no PEM private key"),
         ("REPOSITORIES", "marin", "'marin' is not owner/name"),
         ("IRIS_CONFIG", "marin.yaml", "set exactly one of PERF_GATE_IRIS_CONTROLLER_URL and PERF_GATE_IRIS_CONFIG"),
         ("PORT", "99999", "PERF_GATE_PORT: must be at most 65535, not '99999' (the port to listen on)"),
@@ -86,6 +87,15 @@ def test_what_is_wrong_is_told_by_name(environment: pytest.MonkeyPatch, name: st
         load_settings()
     assert told in str(raised.value)
     assert "BEGIN" not in str(raised.value)
+
+
+@pytest.mark.parametrize("key", ["MIIEpAIBAAKCAQEA/3s" * 12, "/3sMIIEpAIB+AKCAQEA" * 12 + "==", "s3cret s3cret"])
+def test_what_may_be_a_key_itself_is_not_repeated(environment: pytest.MonkeyPatch, key: str) -> None:
+    environment.setenv("PERF_GATE_PRIVATE_KEY", key)
+    with pytest.raises(MissingSettings) as raised:
+        load_settings()
+    assert "neither PEM text nor a readable file: " in str(raised.value)
+    assert key[:12] not in str(raised.value)
 
 
 def test_a_misspelt_variable_is_told_at_start(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
