@@ -34,7 +34,7 @@ Permission = Literal["allowed", "denied", "not needed", "not known yet", "not kn
 class Entry(msgspec.Struct, frozen=True):
     """One command. `permission`: what the look-up came to, and `allowed` the same for programs, None for the last
     three; `role` is what GitHub said; `head_sha` the commit at that moment; `led_to` the decision, `run` the run it was
-    for, `now` what became of that run."""
+    for, `now` what became of that run, as long as no later command changed it."""
 
     at: datetime
     pull_request: str
@@ -98,7 +98,7 @@ def _entry(past: Past, move: MoveView, pull_request: str) -> Entry:
         head_sha=str(told.get("head_sha", "")),
         led_to=_led_to(past, move, answer, said.get("type") in _NOT_LOOKED_UP),
         run=run if permission == "allowed" else "",
-        now=_now(past, run) if permission == "allowed" else "",
+        now=_now(past, run, answer) if answer and permission == "allowed" else "",
         permission=permission,
     )
 
@@ -131,9 +131,16 @@ def _led_to(past: Past, move: MoveView, answer: MoveView | None, anybody: bool) 
     return "a reply" if "reply" in kinds else ", ".join(sorted(kinds - {"publish"})) or "no change"
 
 
-def _now(past: Past, run: str) -> str:
-    """The last decision about the run, as the log has it."""
-    return next((redact(move.reason) for move in reversed(past.of_run(run)) if move.reason), "")
+def _now(past: Past, run: str, answer: MoveView) -> str:
+    """The last decision about the run until another command changed it, as the log has it."""
+    if not answer.reason:
+        # It changed nothing at once: what it led to, if anything, came of its effects.
+        decided = past.following([answer.seq])
+    else:
+        later = [move for move in past.of_run(run) if move.seq > answer.seq]
+        until = next((move.seq for move in later if move.kind == "Authorised" and move.reason), None)
+        decided = [answer, *(move for move in later if until is None or move.seq < until)]
+    return next((redact(move.reason) for move in reversed(decided) if move.reason), "")
 
 
 def _line(entry: Entry) -> str:
@@ -145,7 +152,7 @@ def _line(entry: Entry) -> str:
         "not known": "permission not known",
     }
     head = f" at {entry.head_sha[:10]}" if entry.head_sha else ""
-    after = f"; run {entry.run}: {entry.now}" if entry.run and entry.now != entry.led_to else ""
+    after = f"; run {entry.run}: {entry.now}" if entry.now not in ("", entry.led_to) else ""
     return (
         f"{entry.at:%Y-%m-%d %H:%M:%S}  {entry.pull_request}  {entry.who}: {entry.command}{head}"
         f"  [{verdict[entry.permission]}]  {entry.led_to}{after}"

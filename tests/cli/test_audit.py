@@ -49,11 +49,29 @@ async def test_each_command_stands_with_its_permission_and_its_consequence(
         assert (ada["led_to"], ada["run"]) == ("an answer", "")
         assert again["head_sha"] == scene.pull.head_sha
         assert again["now"] == "gate 1: pass"
+        assert "pass" not in rev["now"], "the verdict is what the answer led to, not the question"
         assert {one["pull_request"] for one in found} == {f"{REPOSITORY}#{scene.pull.number}"}
         assert all(one["delivery"] for one in found)
         line = audited(scene, environment).output.splitlines()[-1]
         assert "rev: go max_gate=1 because small" in line
         assert line.endswith(f"run {again['run']}: gate 1: pass")
+
+
+async def test_a_command_is_not_credited_with_what_a_later_one_led_to(
+    tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as scene:
+        await scene.scheduled_run()
+        await scene.to_question()
+        for login, words in (("ada", "skip"), ("rev", "go"), ("rev", "stop"), ("rev", "stop")):
+            await scene.says(login, f"@perf-gate {words}")
+        await scene.live_through(timedelta(minutes=15))
+        scene.new_comments()
+        asked, waived, answered, stop, again = json.loads(audited(scene, environment, "--json").output)
+        assert (waived["led_to"], waived["now"]) == ("a reply", ""), "refused: it changed nothing"
+        assert "stopped" not in asked["now"] + answered["now"] + stop["now"]
+        assert "answered" not in asked["now"]
+        assert (again["led_to"], again["now"]) == ("rev stops the ferry", "ferrying → stopped")
 
 
 async def test_a_permission_that_could_not_be_looked_up_is_not_told_as_one_that_anybody_has(
