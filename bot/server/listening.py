@@ -59,6 +59,7 @@ class Listening:
             refused.abort()
         self._connection_left()
         await asyncio.gather(self._all_gone(), self._runner.cleanup())
+        self._door.heard.tell()
 
     async def _all_gone(self) -> None:
         try:

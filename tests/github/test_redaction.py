@@ -35,6 +35,8 @@ LEAKS = [
     f"eyJhbGciOiJSUzI1NiJ9.{CANARY}.{CANARY}",
     f"hf_{CANARY}",
     f"ya29.{CANARY}",
+    # A letter outside ASCII that a pattern takes for an s when it does not look at the case.
+    f"ba\u017fic {CANARY}",
 ]
 
 

@@ -1,0 +1,58 @@
+"""The log names every delivery; those of a crowd share lines, and none is left untold at the stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import pytest
+
+from bot.engine.port import Delivery
+from bot.server.heard import Heard
+from tests.server.test_express import request, wire
+from tests.server.test_webhook import served
+
+LOGGER = "bot.server.webhook"
+
+
+def delivery(guid: str, event: str = "push") -> Delivery:
+    return Delivery(guid, event, None)
+
+
+async def a_turn() -> None:
+    """Of the event loop."""
+    over = asyncio.Event()
+    asyncio.get_running_loop().call_soon(over.set)
+    await over.wait()
+
+
+async def test_the_first_is_told_at_once_and_those_close_behind_it_together(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, LOGGER)
+    heard = Heard()
+    heard.accepted(delivery("a"), True)
+    assert caplog.records == [], "after the answer"
+    await a_turn()
+    assert [record.message for record in caplog.records] == ["delivery accepted"]
+    heard.accepted(delivery("b"), True)
+    heard.accepted(delivery("c", "issue_comment"), False)
+    heard.accepted(delivery("d"), True)
+    assert len(caplog.records) == 1
+    heard.tell()
+    line = caplog.records[-1].__dict__
+    assert line["deliveries"] == ["b", "c", "d"]
+    assert line["github_events"] == {"push": 2, "issue_comment": 1}
+    assert line["seen_before"] == ["c"]
+    heard.tell()
+    assert len(caplog.records) == 2
+
+
+async def test_what_was_accepted_last_is_told_before_the_bot_stops(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, LOGGER)
+    async with served() as door, wire(door) as client:
+        for number in range(5):
+            client.say(request(guid=f"g{number}"))
+            assert (await client.answer())[0] == 202
+    told = [record.__dict__ for record in caplog.records if record.name == LOGGER]
+    assert [guid for line in told for guid in line.get("deliveries", [line.get("delivery")])] == [
+        f"g{number}" for number in range(5)
+    ]
