@@ -87,6 +87,10 @@ class Vocabulary:
         """What a call costs, by the last part of the callee."""
         return next((rule for calls, rule in self._calls if callee in calls), None)
 
+    def releases(self, callee: str) -> bool:
+        """Does this call let go of what would stay held without it?"""
+        return any(says(callee, phrase) for phrase in self.modules.releases)
+
     def cheap(self, callee: str) -> bool:
         """Is one more of this call per record below what can be measured?"""
         return callee in self._cheap

@@ -75,6 +75,8 @@ class Modules(Strict):
     loops: dict[Frequency, tuple[str, ...]] = Field(default={})
     names: tuple[NameRule, ...] = ()
     calls: tuple[CallRule, ...] = ()
+    # Words in the names of calls that let files, memory or disk go: without the call, it stays held.
+    releases: tuple[str, ...] = ()
     # Calls so cheap that even one more per record is not measurable.
     cheap_calls: tuple[str, ...] = ()
     # Classes whose public methods are called from other processes.

@@ -97,6 +97,7 @@ def differences(
             continue
         fewer = fact.kind in ("call", "except") and 0 < counts[1][fact.key] < counts[0][fact.key]
         fewer = fewer and (fact.kind != "call" or paths[1][fact.text] < paths[0][fact.text])
+        fewer = fewer and fact.key not in excused_removed
         fewer = fewer or _given_less(fact, counts)
         if fewer and len(old) == len(new):
             found.append(Difference("fewer", fact))

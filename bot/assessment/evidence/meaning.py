@@ -75,6 +75,8 @@ SHARD, CHUNK, RECORD = rank("shard"), rank("chunk"), rank("record")
 
 def _call(difference: Difference, vocabulary: Vocabulary) -> _Judged:
     fact = difference.fact
+    if difference.side in ("removed", "fewer") and hot(fact, SHARD) and vocabulary.releases(fact.text):
+        return ("memory",), "what it let go stays held: files, memory or disk"
     rule = vocabulary.call(fact.text)
     if rule is not None:
         # One flush or copy less is a merged branch; one wait less is another protocol.
