@@ -61,6 +61,13 @@ def continues_another_head(shown: str, head: str) -> str:
     )
 
 
+def warned_about_another_head(shown: str, head: str) -> str:
+    return (
+        f"The warning is about {short(shown)}, and the head is now {short(head)}. `@perf-gate retry` assesses the new "
+        f"one; `@perf-gate continue` climbs on with {short(shown)} all the same."
+    )
+
+
 def was_inconclusive() -> str:
     """Why a ferry is submitted again, as the rest of a sentence that names the one before."""
     return "was inconclusive: infra noise, no word about the code"

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.conversation.quoting import quoted, quoted_list
-from bot.conversation.replies import short
+from bot.conversation.replies import short, where_it_stands
 
 
-def nothing_to_correct() -> str:
+def nothing_to_correct(state: str = "", *, live: bool = False) -> str:
+    """`state` is that of the run, empty where there is none; `live`: it has not ended."""
+    if state == "assessing":
+        return "The diff is still being read. Once the question about it is there, its answers can be corrected."
+    if live:
+        return (
+            f"No question waits for an answer: the run {where_it_stands(state)}. `@perf-gate stop` ends it, then "
+            "`@perf-gate` has the diff read anew."
+        )
     return "No question waits for an answer here, so there is nothing to correct. `@perf-gate` has the diff read anew."
 
 

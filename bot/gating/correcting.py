@@ -24,7 +24,8 @@ def correct(draft: Draft, event: Authorised, command: Answer) -> None:
     """Only while the question waits: what `go` was said to is what runs."""
     run = draft.pr.run
     if run is None or run.state is not RunState.awaiting_reviewer or run.assessment is None:
-        draft.reply(event.comment_id, answers.nothing_to_correct())
+        live = run is not None and not run.state.ended
+        draft.reply(event.comment_id, answers.nothing_to_correct(run.state if run else "", live=live))
         return
     if run.head_sha != event.head_sha:
         draft.reply(event.comment_id, answers.stale_answer(run.head_sha, event.head_sha))

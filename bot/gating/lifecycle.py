@@ -32,7 +32,12 @@ def read_the_push(draft: Draft) -> None:
     run = draft.pr.run
     ended_early = run is not None and run.state in (RunState.halted, RunState.out_of_scope)
     if run is not None and ended_early and run.head_moved_to and draft.pr.is_open:
-        draft.begin_run(run.asked_by, run.requested, run.requested_reason, by_author=run.requested_by_author)
+        _begin_again(draft)
+
+
+def _begin_again(draft: Draft) -> None:
+    run = draft.run
+    draft.begin_run(run.asked_by, run.requested, run.requested_reason, by_author=run.requested_by_author)
 
 
 def _came_late(pr: PullRequest, event: HeadMoved) -> bool:
@@ -57,6 +62,9 @@ def base_changed(draft: Draft, event: BaseChanged) -> None:
         return
     draft.change(base_moved_to=moved_to)
     draft.publish()
+    if run.state is RunState.out_of_scope and moved_to and draft.pr.is_open:
+        # To another base it is another diff, as where the branch beneath it was merged.
+        _begin_again(draft)
     if run.state is RunState.awaiting_reviewer and run.question_id:
         draft.run_effect("ask")
 

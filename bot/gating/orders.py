@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from bot.conversation import replies
+from bot.conversation import again, replies
 from bot.conversation.commands import Answer, Assess, Continue, Exclude, Go, Include, Reanalyse, Retry, Skip, Stop
 from bot.gating import correcting, deciding, excluding, lifecycle, pressing, rejudging, repeating
 from bot.gating.draft import MOST_HELD, Draft
@@ -75,10 +75,17 @@ def _assess(draft: Draft, event: Authorised) -> None:
     run = draft.pr.run
     if run is None or run.state.ended:
         draft.begin_run(event.actor)
-    elif run.state is RunState.awaiting_reviewer and run.head_sha != event.head_sha:
+    elif run.state is RunState.awaiting_reviewer and _is_about_another_diff(run, event):
         repeating.ask_anew(draft, event)
+    elif run.state is RunState.awaiting_escalation and run.head_sha != event.head_sha:
+        repeating.leave_the_warning(draft)
+        draft.begin_run(event.actor)
     else:
         draft.reply(event.comment_id, replies.status(run.state, run.head_sha), done=True)
+
+
+def _is_about_another_diff(run: Run, event: Authorised) -> bool:
+    return run.head_sha != event.head_sha or (bool(event.base_ref) and run.base_ref != event.base_ref)
 
 
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
@@ -93,7 +100,11 @@ def _go(draft: Draft, event: Authorised, command: Go) -> None:
     elif run.state is RunState.awaiting_reviewer:
         _answer(draft, event, command)
     elif run.state is RunState.awaiting_escalation and command.max_gate is None:
-        repeating.continue_(draft, event)
+        if run.head_sha == event.head_sha:
+            repeating.continue_(draft, event)
+        else:
+            # `go` is for the head (DESIGN "Trust"); `continue` says that the run is meant.
+            draft.reply(event.comment_id, again.warned_about_another_head(run.head_sha, event.head_sha))
     else:
         draft.reply(event.comment_id, replies.already(run.state, run.head_sha))
 

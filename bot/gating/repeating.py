@@ -90,13 +90,18 @@ def _retry_ended(draft: Draft, event: Authorised, run: Run, command: Retry) -> N
         draft.reply(event.comment_id, again.confirm_cluster(command.cluster))
         return
     if run.state is RunState.awaiting_escalation:
-        draft.cancel_expiry()
-        draft.end(RunState.warned)
+        leave_the_warning(draft)
     if resuming.resumable(draft.run, event.head_sha):
         resuming.resume(draft, event.actor, cluster=command.cluster)
     else:
         draft.begin_run(event.actor)
         draft.change(cluster=command.cluster)
+
+
+def leave_the_warning(draft: Draft) -> None:
+    """Nobody waits for `continue` any more: the run ends with the warning it had."""
+    draft.cancel_expiry()
+    draft.end(RunState.warned)
 
 
 def stop(draft: Draft, event: Authorised) -> None:

@@ -64,6 +64,7 @@ SAID: Final[dict[str, list[str]]] = {
     "stopped_for_retry": [again.stopped_for_retry("rev")],
     "no_gate_above": [again.no_gate_above()],
     "continues_another_head": [again.continues_another_head(SHOWN, HEAD)],
+    "warned_about_another_head": [again.warned_about_another_head(SHOWN, HEAD)],
     "was_inconclusive": [again.was_inconclusive()],
     "ended_badly": [again.ended_badly("worker_failed")],
     "same_error_twice": [again.same_error_twice("ValueError: bad\n shard")],
@@ -90,7 +91,12 @@ SAID: Final[dict[str, list[str]]] = {
     "stopped_by": [replies.stopped_by("rev")],
     "confirm_stop": [replies.confirm_stop(1210, 3600), replies.confirm_stop(3900, 9000)],
     "author_cannot_exclude": [judged.author_cannot_exclude(), judged.author_cannot_exclude("admin")],
-    "nothing_to_correct": [answers.nothing_to_correct()],
+    "nothing_to_correct": [
+        answers.nothing_to_correct(),
+        answers.nothing_to_correct("assessing", live=True),
+        answers.nothing_to_correct("ferrying", live=True),
+        answers.nothing_to_correct("passed"),
+    ],
     "stale_answer": [answers.stale_answer(SHOWN, HEAD)],
     "no_such_file": [
         answers.no_such_file("lib/plna.py", ["lib/plan.py"], "lib/plan.py"),
