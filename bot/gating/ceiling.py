@@ -18,10 +18,11 @@ RANK = {"skip": 0, "1": 1, "2": 2, "3": 3}
 
 
 class Bar(NamedTuple):
-    """A ceiling, and who named it: nobody where the diff alone asks for it."""
+    """A ceiling, and who named it and why: nobody where the diff alone asks for it. None is lower than all."""
 
     max_gate: MaxGate | None
     by: str = ""
+    reason: str = ""
 
     @property
     def rank(self) -> int:
@@ -35,18 +36,22 @@ def judged(assessment: Assessment | None) -> MaxGate:
 
 def bar(run: Run, author: str) -> tuple[MaxGate, str]:
     """(the ceiling that the author may not go under, who named it if not the diff)."""
+    named = highest_named(run, author)
+    return named.max_gate or judged(run.assessment), named.by
+
+
+def highest_named(run: Run, author: str) -> Bar:
+    """The same, with the reason for it."""
     given = run.handover if run.handover is not None and run.handover.head_sha == run.head_sha else Handover("")
-    diff = judged(run.assessment)
-    highest = max(Bar(diff), handed_on(run, given, author), key=lambda one: one.rank)
-    return highest.max_gate or diff, highest.by
+    return max(Bar(judged(run.assessment)), handed_on(run, given, author), key=lambda one: one.rank)
 
 
 def handed_on(run: Run, given: Handover, author: str) -> Bar:
     """The highest ceiling that people named for the commit of `run`, in it or (as `given` says) before it."""
-    named = [Bar(given.max_gate, given.named_by)]
+    named = [Bar(given.max_gate, given.named_by, given.reason)]
     its_author = run.requested_by_author
     if not (run.asked_by.lower() == author.lower() if its_author is None else its_author):
-        named.append(Bar(run.requested, run.asked_by))
+        named.append(Bar(run.requested, run.asked_by, run.requested_reason))
     if run.state.ended:
         named.append(Bar(run.max_gate, run.approved_by))
     return max(named, key=lambda one: one.rank)

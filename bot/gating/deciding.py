@@ -50,9 +50,10 @@ def decide(draft: Draft, actor: str, chosen: MaxGate, reason: str) -> None:
     # A pull request that is not the gate's affair runs only because somebody overrode that: it is recorded too.
     if chosen != ceiling.judged(run.assessment) or (not judged and run.requested is not None):
         kept = reason or (run.requested_reason if chosen == run.requested else "")
-        meant, named_by = ceiling.bar(run, draft.author)
-        # Who only agrees to what another named overrides nothing.
-        by = named_by if named_by and chosen == meant and not reason else actor
+        named, by = ceiling.highest_named(run, draft.author), actor
+        if named.by and named.max_gate == chosen and not reason:
+            # Who only agrees to what another named overrides nothing.
+            by, kept = named.by, named.reason or kept
         override = replies.override(by, chosen, kept)
     draft.change(max_gate=chosen, approved_by=actor, override=override)
     draft.reason = f"{actor} answered {chosen}"

@@ -30,7 +30,7 @@ def over(before: Run | None, author: str, head_now: str) -> Handover | None:
     if given is None or given.head_sha != head:
         given = Handover(head)
     bar = ceiling.handed_on(before, given, author)
-    given = replace(given, max_gate=bar.max_gate, named_by=bar.by)
+    given = replace(given, max_gate=bar.max_gate, named_by=bar.by, reason=bar.reason)
     if before.assessment is None:
         return given
     return replace(given, merge_base=before.merge_base, base_ref=before.base_ref, corrections=before.corrections)

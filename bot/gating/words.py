@@ -91,7 +91,7 @@ class Handover(msgspec.Struct, frozen=True):
     """What a run leaves to the next one of the same head (`bot.gating.handing`).
 
     `corrections` hold for that head merged into `base_ref`, from `merge_base` on; `max_gate` is the highest ceiling
-    that `named_by` named for that head, or that a run of it was let climb to.
+    that `named_by` named for that head (for `reason`, verbatim), or that a run of it was let climb to.
     """
 
     head_sha: str
@@ -100,3 +100,4 @@ class Handover(msgspec.Struct, frozen=True):
     corrections: tuple[Correction, ...] = ()
     max_gate: MaxGate | None = None
     named_by: str = ""
+    reason: str = ""

@@ -271,3 +271,14 @@ def test_a_ceiling_named_after_a_push_outlives_a_stop_while_the_new_diff_is_read
     story.assessed(assessment("1"), head=NEWER)
     story.say(Go("1"), "ada", head=NEWER)
     assert story.state() is RunState.awaiting_reviewer
+
+
+def test_why_a_ceiling_was_named_is_kept_with_it() -> None:
+    story = Story()
+    story.say(Go("3", "the shuffle matters"), "rev")
+    story.assessed(assessment("1"))
+    story.say(Stop(), "ada")
+    story.say(Assess(), "ada")
+    story.assessed(assessment("1"))
+    story.say(Go(), "ada")
+    assert story.run.override == "reviewer override by rev: max_gate=3 — the shuffle matters"
