@@ -14,7 +14,7 @@ from bot.gating.model import Attempt, GateRun, Place, PullRequest, Run, Told
 from bot.verdict.report import PerfReport, parse_report
 from bot.watching import health, outlook
 from bot.watching.look import Machine
-from bot.watching.outlook import Outlook, Usual, next_look
+from bot.watching.outlook import Outlook, Usual
 from bot.watching.queue import Ahead
 from bot.watching.vitals import Health, Limits, Vitals
 
@@ -68,12 +68,6 @@ def queue_seen(draft: Draft, event: QueueSeen) -> None:
     """Our place in the tier's queue, which is looked at again as a ferry would be."""
     _tell(draft, replace(draft.run.gates[-1].attempts[-1], queue=event.queue))
     draft.check_after(draft.run.plan_of(event.gate).check_every_seconds)
-
-
-def seconds_to_next_look(run: Run, now: datetime) -> float:
-    gate = run.gates[-1]
-    plan = run.plan_of(gate.number)
-    return next_look(gate.attempts[-1].outlook, plan.first_check_seconds, plan.check_every_seconds, now)
 
 
 def _tell(draft: Draft, after: Attempt) -> None:

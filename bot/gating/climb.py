@@ -210,7 +210,8 @@ def watched(draft: Draft, event: Watched) -> None:
         draft.enter(RunState.collecting)
         draft.attempt_effect("collect")
     else:
-        draft.check_after(babysitting.seconds_to_next_look(draft.run, draft.now))
+        # Never sooner, however near its end may be: a cluster is not polled tightly (seed 002).
+        draft.check_after(draft.run.plan_of(event.gate).check_every_seconds)
 
 
 def ferry_stopped(draft: Draft) -> None:

@@ -108,14 +108,5 @@ def outlook(steps: Collection[Step], known: Usual | None, started_at: datetime |
     )
 
 
-def next_look(seen: Outlook | None, first: float, every: float, now: datetime) -> float:
-    """Seconds until the next look: the gate's interval, or less where the end is expected sooner, but never below the
-    gate's first interval. Beyond its latest expected end a ferry is looked at as any other."""
-    if seen is None or now > seen.latest:
-        return every
-    until_end = (seen.end - now).total_seconds()
-    return min(every, max(first, until_end))
-
-
 def _minute(when: datetime) -> datetime:
     return when.replace(second=0, microsecond=0) + timedelta(minutes=(when.second + 30) // 60)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.watching.look import Step
-from bot.watching.outlook import USUAL_SPREAD, Outlook, Usual, next_look, outlook, usual
+from bot.watching.outlook import USUAL_SPREAD, Outlook, Usual, outlook, usual
 from bot.watching.queue import Ahead, Queue, queue
 
 NOW = datetime(2026, 6, 20, 8, 0, tzinfo=UTC)
@@ -99,21 +99,6 @@ def test_the_two_runs_of_equal_code_on_record_lie_in_each_others_range() -> None
 )
 def test_another_tenth_or_an_end_out_of_reach_is_news(told: Outlook | None, news: bool) -> None:
     assert Outlook(30, at(40), at(28), at(52)).differs(told) is news
-
-
-@pytest.mark.parametrize(
-    ("seen", "minutes"),
-    [
-        (None, 10),
-        (Outlook(10, at(40), at(28), at(52)), 10),
-        (Outlook(90, at(7), at(4), at(9)), 7),
-        (Outlook(95, at(1), at(0), at(2)), 3),
-        (Outlook(95, at(-1), at(-3), at(2)), 3),
-        (Outlook(95, at(-20), at(-30), at(-10)), 10),
-    ],
-)
-def test_near_the_expected_end_the_next_look_is_not_later_than_needed(seen: Outlook | None, minutes: float) -> None:
-    assert next_look(seen, 180.0, 600.0, NOW) == minutes * 60
 
 
 def test_the_turn_comes_after_the_holder_and_all_that_wait() -> None:
