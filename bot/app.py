@@ -13,8 +13,10 @@ from random import Random, SystemRandom
 
 from aiohttp import web
 
+from bot.baseline.latest import Latest, latest
 from bot.checkout.refusals import Quota
 from bot.checkout.trees import Trees
+from bot.comment.sentences import LATE_START
 from bot.config.settings import Settings
 from bot.deployment import GateEngine, folder_of_its_own, iris_settings, make_folders, open_engine, other_clusters
 from bot.effects.context import Rooms
@@ -39,6 +41,7 @@ from bot.sandbox.submitting import SubmitCage
 from bot.server.checks import LARGEST_BODY, Members
 from bot.server.health import Signs, healthz, readiness
 from bot.server.pages.routes import Pages
+from bot.server.pages.schedules import Scheduled, Tiers
 from bot.server.webhook import Door, door, webhook
 
 _log = logging.getLogger(__name__)
@@ -124,7 +127,19 @@ def _pages(rooms: Rooms, clock: Clock) -> Pages:
     async def is_public(full_name: str, installation_id: int) -> bool:
         return await rooms.github.is_public(RepoRef(installation_id, full_name))
 
-    return Pages(rooms.settings, lambda: looking(rooms.settings), clock, is_public, rooms.public)
+    async def schedules(full_name: str, installation_id: int) -> Tiers:
+        found = await latest(rooms.github, RepoRef(installation_id, full_name))
+        return {one.number: _scheduled(one) for one in found}
+
+    return Pages(rooms.settings, lambda: looking(rooms.settings), clock, is_public, rooms.public, schedules)
+
+
+def _scheduled(tier: Latest) -> Scheduled | None:
+    run, gate = tier.run, tier.gate
+    if run is None:
+        return None
+    within = gate.schedule_period + gate.wall_time + LATE_START
+    return Scheduled(run.id, run.url, run.head_sha, run.created_at, within)
 
 
 def _door(settings: Settings, engine: GateEngine, tally: Tally) -> Door:

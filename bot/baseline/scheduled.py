@@ -13,7 +13,12 @@ LISTED = 60
 
 async def scheduled_runs(gh: GitHub, tier: Tier) -> list[WorkflowRun]:
     """The latest successful runs that the schedule started on the default branch, newest first. One request."""
-    return await gh.actions.scheduled_successes(tier.repo, tier.gate.workflow, tier.default_branch, most=LISTED)
+    return await scheduled_successes(gh, tier, most=LISTED)
+
+
+async def scheduled_successes(gh: GitHub, tier: Tier, *, most: int) -> list[WorkflowRun]:
+    """The same, at most so many."""
+    return await gh.actions.scheduled_successes(tier.repo, tier.gate.workflow, tier.default_branch, most=most)
 
 
 def not_from_the_schedule(run: WorkflowRun, default_branch: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -14,6 +14,7 @@ from bot.gating.model import Baseline, GatePlan, PullRequest
 from bot.gating.states import RunState
 from bot.runs.facts import Line, table
 from bot.server.pages.reader import Moment
+from bot.server.pages.schedules import Scheduled, Tiers
 
 _WITHHELD = "its error is shown to operators"
 _ELSEWHERE = "a run of another repository"
@@ -38,12 +39,16 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The latest scheduled run of a tier that any run was compared with; `stale`: older than its schedule's period."""
+    """A tier's last scheduled run, `run_id` 0 where it has none. `stale`: older than its schedule's period. `of_a_run`:
+    GitHub did not say which it is, and this is the latest that any run was compared with."""
 
     repository: str
-    baseline: Baseline
-    age: timedelta
-    stale: bool
+    run_id: int = 0
+    run_url: str = ""
+    sha: str = ""
+    age: timedelta = timedelta(0)
+    stale: bool = False
+    of_a_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +86,16 @@ class Home:
     now: datetime
 
 
-def home(moment: Moment, visible: Collection[str], *, operator: bool, everything: bool = False) -> Home:
-    """`visible` are the repositories (`owner/name`) whose runs this reader may see."""
+def home(
+    moment: Moment,
+    visible: Collection[str],
+    *,
+    operator: bool,
+    everything: bool = False,
+    schedules: Mapping[str, Tiers] | None = None,
+) -> Home:
+    """`visible` are the repositories (`owner/name`) whose runs this reader may see, `schedules` what GitHub says of
+    their tiers' scheduled runs, as far as it is known."""
     shown = {key: pr for key, pr in moment.outlines.items() if pr.place and pr.place.full_name in visible}
     overview = moment.overview if operator else for_visitors(moment.overview, shown)
     listed = table(shown, overview, moment.now, everything=everything)
@@ -102,7 +115,7 @@ def home(moment: Moment, visible: Collection[str], *, operator: bool, everything
         waiting=group(waits),
         ended=group([card for card in cards.values() if card.line.ended]),
         left_out=listed.left_out,
-        tiers=_tiers(shown, overview, cards, moment.now),
+        tiers=_tiers(shown, overview, cards, schedules or {}, moment.now),
         hidden=len(runs) - sum(pr.run is not None for pr in shown.values()),
         oldest_waiting=None if oldest is None else moment.now - oldest,
         dead=moment.overview.dead,
@@ -153,7 +166,11 @@ def _card(line: Line, key: str, pr: PullRequest, overview: Overview) -> Card:
 
 
 def _tiers(
-    pulls: Mapping[str, PullRequest], overview: Overview, cards: Mapping[str, Card], now: datetime
+    pulls: Mapping[str, PullRequest],
+    overview: Overview,
+    cards: Mapping[str, Card],
+    schedules: Mapping[str, Tiers],
+    now: datetime,
 ) -> tuple[Tier, ...]:
     by_key = {card.key: card for card in cards.values()}
     found = []
@@ -167,7 +184,7 @@ def _tiers(
                 held=holder is not None,
                 holder=by_key.get(holder.key) if holder else None,
                 queue=tuple(by_key.get(one.key) for one in seats if not one.granted),
-                baselines=tuple(_latest(pulls.values(), number, now)),
+                baselines=_baselines(pulls.values(), number, schedules, now),
             )
         )
     return tuple(found)
@@ -181,7 +198,31 @@ def _names(pulls: Mapping[str, PullRequest]) -> dict[int, str]:
     return dict(sorted(names.items()))
 
 
-def _latest(pulls: Collection[PullRequest], number: int, now: datetime) -> Sequence[Seen]:
+def _baselines(
+    pulls: Collection[PullRequest], number: int, schedules: Mapping[str, Tiers], now: datetime
+) -> tuple[Seen, ...]:
+    """One for each repository that has this tier."""
+    found = {name: _used(name, *used, now) for name, used in _latest(pulls, number).items()}
+    for name, tiers in schedules.items():
+        if number in tiers:
+            found[name] = _scheduled(name, tiers[number], now)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _scheduled(name: str, run: Scheduled | None, now: datetime) -> Seen:
+    if run is None:
+        return Seen(name, stale=True)
+    age = now - run.created_at
+    return Seen(name, run.run_id, run.run_url, run.sha, age, age > run.expected_within)
+
+
+def _used(name: str, baseline: Baseline, plan: GatePlan, now: datetime) -> Seen:
+    stale, age = bool(stale_warning(baseline, plan, now)), now - baseline.created_at
+    return Seen(name, baseline.run_id, baseline.run_url, baseline.sha, age, stale, of_a_run=True)
+
+
+def _latest(pulls: Collection[PullRequest], number: int) -> dict[str, tuple[Baseline, GatePlan]]:
+    """By repository the newest baseline that any run was compared with."""
     latest: dict[str, tuple[Baseline, GatePlan]] = {}
     for pr in pulls:
         gate = pr.run.gate_of(number) if pr.run else None
@@ -190,7 +231,4 @@ def _latest(pulls: Collection[PullRequest], number: int, now: datetime) -> Seque
         known = latest.get(pr.place.full_name)
         if known is None or gate.baseline.created_at > known[0].created_at:
             latest[pr.place.full_name] = (gate.baseline, pr.run.plan_of(number))
-    return [
-        Seen(name, baseline, now - baseline.created_at, bool(stale_warning(baseline, plan, now)))
-        for name, (baseline, plan) in sorted(latest.items())
-    ]
+    return latest

@@ -24,6 +24,7 @@ from bot.server.pages.home import home
 from bot.server.pages.live import Live, seen
 from bot.server.pages.reader import Moment, Reader
 from bot.server.pages.run import key_of, run_page
+from bot.server.pages.schedules import AskSchedules, Schedules, Tiers
 from bot.server.pages.tier import tier_page
 from bot.server.pages.visibility import IsPublic, Visibility
 
@@ -59,6 +60,7 @@ class Pages:
         clock: Clock,
         is_public: IsPublic,
         public: Callable[[str], str],
+        schedules: AskSchedules,
     ) -> None:
         """`public` takes credentials out of what is shown."""
         token = settings.operator_token
@@ -70,6 +72,7 @@ class Pages:
         self._drawing = Drawing(base, settings.github_url)
         self._operators = Operators(None if token is None else token.get_secret_value(), clock.now)
         self._visibility = Visibility(is_public, clock.now)
+        self._schedules = Schedules(schedules, clock.now)
         self.reader = Reader(looking, clock.now)
         self._live = Live(self.reader.pulse, clock)
 
@@ -87,6 +90,7 @@ class Pages:
         application.on_cleanup.append(self._close)
 
     async def _close(self, _application: web.Application) -> None:
+        await self._schedules.close()
         self.reader.close()
 
     # ---- what is shown
@@ -115,10 +119,12 @@ class Pages:
         """The page at this address, or only what stands in its <main>."""
         if not any(pattern.fullmatch(path) for pattern in (_HOME, _RUN, _TIER)):
             return await self.reader.apart(lambda: self._missing(path, operator))
-        visible = await self._visible(operator)
+        places = await self._visible(operator)
+        visible = frozenset(name for name, _ in places)
+        schedules = await self._schedules.of(places) if _HOME.fullmatch(path) else {}
 
         def draw(moment: Moment) -> Drawn:
-            made = self._made(moment, path, visible, operator)
+            made = self._made(moment, path, visible, operator, schedules)
             if made is None:
                 return self._missing(path, operator)
             template, values = made
@@ -130,17 +136,18 @@ class Pages:
 
         return await self.reader.read(draw)
 
-    async def _visible(self, operator: bool) -> frozenset[str]:
-        """The repositories whose runs this reader may see."""
+    async def _visible(self, operator: bool) -> frozenset[tuple[str, int]]:
+        """The repositories (and their installations) whose runs this reader may see."""
         places = await self.reader.read(
             lambda moment: {
                 (pr.place.full_name, pr.place.installation_id) for pr in moment.outlines.values() if pr.place
             }
         )
-        return frozenset(name for name, _ in places) if operator else await self._visibility.public(places)
+        public = frozenset[str]() if operator else await self._visibility.public(places)
+        return frozenset(place for place in places if operator or place[0] in public)
 
     def _made(
-        self, moment: Moment, path: str, visible: frozenset[str], operator: bool
+        self, moment: Moment, path: str, visible: frozenset[str], operator: bool, schedules: Mapping[str, Tiers]
     ) -> tuple[str, dict[str, Any]] | None:
         """(template, its values); None for what is not there, or not for this reader."""
         if match := _RUN.fullmatch(path):
@@ -155,7 +162,7 @@ class Pages:
             tier = tier_page(moment, int(match[1]), visible)
             return None if tier is None else ("tier.html", {"view": tier, "here": f"tier {match[1]}"})
         everything = path.endswith("all=1")
-        view = home(moment, visible, operator=operator, everything=everything)
+        view = home(moment, visible, operator=operator, everything=everything, schedules=schedules)
         return "home.html", {"view": view, "here": "home", "everything": everything}
 
     def _common(self, operator: bool) -> dict[str, Any]:

@@ -141,7 +141,8 @@ async def test_github_is_asked_once_in_a_while_and_what_is_made_private_is_close
     async with world(tmp_path) as scene:
         await scene.to_question()
         run = await scene.run()
-        assert (await get(scene, f"/runs/{run.id}"))[0] == 200
+        for path in (f"/runs/{run.id}", "/"):
+            assert (await get(scene, path))[0] == 200
         before = scene.asked_github()
         for _ in range(5):
             await get(scene, "/")
