@@ -90,8 +90,10 @@ def readable(*, colours: bool = False) -> logging.Formatter:
     )
 
 
-def set_up(log_format: str, secrets: Iterable[str] = ()) -> None:
-    """Send all logging to standard error in `log_format` (json or text), without `secrets`."""
+def set_up(log_format: str | None, secrets: Iterable[str] = ()) -> None:
+    """Send all logging to standard error in `log_format` (json or text), without `secrets`. None: text where a person
+    reads it at a terminal, else json."""
+    log_format = log_format or ("text" if sys.stderr.isatty() else "json")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(json_lines() if log_format == "json" else readable(colours=sys.stderr.isatty()))
     handler.addFilter(IdsOfTheContext())

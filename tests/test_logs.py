@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,3 +103,15 @@ async def test_ids_of_two_tasks_do_not_meet(capsys: Said) -> None:
 
     await asyncio.gather(act("a"), act("b"))
     assert {(line["event"], line["run"]) for line in lines(capsys)} == {("line of a", "a"), ("line of b", "b")}
+
+
+@pytest.mark.parametrize(
+    ("terminal", "asked", "json_there"), [(True, None, False), (False, None, True), (True, "json", True)]
+)
+def test_a_terminal_gets_words_and_a_log_collector_json(
+    capsys: Said, monkeypatch: pytest.MonkeyPatch, terminal: bool, asked: str | None, json_there: bool
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    logs.set_up(asked)
+    logging.getLogger("bot.somewhere").info("it is done")
+    assert capsys.readouterr().err.startswith("{") == json_there

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hmac
+import http.client
 import json
 import os
+import re
 import urllib.error
 import urllib.request
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -21,12 +24,15 @@ from bot.config.settings import PREFIX
 _SECONDS = 30.0
 # What tells one event from another where the file does not name it; the more telling first.
 _TELLING = (
-    ("comment", "issue_comment"),
-    ("review", "pull_request_review"),
-    ("check_run", "check_run"),
-    ("pull_request", "pull_request"),
-    ("hook", "ping"),
+    ({"comment", "issue"}, "issue_comment"),
+    ({"comment", "pull_request"}, "pull_request_review_comment"),
+    ({"review", "pull_request"}, "pull_request_review"),
+    ({"check_run"}, "check_run"),
+    ({"check_suite"}, "check_suite"),
+    ({"pull_request"}, "pull_request"),
+    ({"hook", "zen"}, "ping"),
 )
+_HEADER = re.compile(r"[!-~]{1,100}")
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ def command(file: Path, address: str | None, event: str | None, same_id: bool) -
     if not secret:
         refuse(f"set {PREFIX}WEBHOOK_SECRET (or {PREFIX}WEBHOOK_SECRET_FILE), the secret of the running server")
     saved = _read(file, event)
-    guid = saved.guid if same_id and saved.guid else str(uuid.uuid4())
+    guid = _as_header(saved.guid) if same_id and saved.guid else str(uuid.uuid4())
     status, said = _send(address or _here(), saved, guid, secret.encode())
     click.echo(f"{status} {said}")
     if status != 202:
@@ -66,7 +72,8 @@ def command(file: Path, address: str | None, event: str | None, same_id: bool) -
 def _here() -> str:
     host = os.environ.get(f"{PREFIX}HOST", "") or "127.0.0.1"
     port = os.environ.get(f"{PREFIX}PORT", "") or "8080"
-    return f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}/webhook"  # noqa: S104
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 — listened on, and reached as this machine
+    return f"http://{f'[{here}]' if ':' in here else here}:{port}/webhook"
 
 
 def _read(file: Path, event: str | None) -> Saved:
@@ -80,10 +87,17 @@ def _read(file: Path, event: str | None) -> Saved:
     request = found.get("request")
     if isinstance(request, dict) and isinstance(request.get("payload"), dict):
         return Saved(event or str(found.get("event", "")), str(found.get("guid", "")), _bytes(request["payload"]))
-    told = event or next((name for key, name in _TELLING if key in found), None)
+    told = event or next((name for keys, name in _TELLING if keys <= found.keys()), None)
     if told is None:
         refuse(f"{file} does not say which event it is; give --event")
     return Saved(told, "", _bytes(found))
+
+
+def _as_header(value: str) -> str:
+    """Ends the command with 2 where no header can hold it."""
+    if not _HEADER.fullmatch(value):
+        refuse(f"{value!r} is no event's name and no GUID; mend the file, or give --event")
+    return value
 
 
 def _bytes(payload: dict[str, Any]) -> bytes:
@@ -96,15 +110,24 @@ def _send(address: str, saved: Saved, guid: str, secret: bytes) -> tuple[int, st
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "GitHub-Hookshot/perf-gate-replay",
-        "X-GitHub-Event": saved.event,
+        "X-GitHub-Event": _as_header(saved.event),
         "X-GitHub-Delivery": guid,
         "X-Hub-Signature-256": "sha256=" + hmac.new(secret, saved.body, "sha256").hexdigest(),
     }
     request = urllib.request.Request(address, saved.body, headers)  # noqa: S310 — the scheme is checked above
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
+        # Straight there: a proxy of this machine's knows nothing of what listens on it.
+        proxies = {} if _is_here(address) else urllib.request.getproxies()
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
+        with opener.open(request, timeout=_SECONDS) as answer:
             return answer.status, answer.read(2000).decode(errors="replace")
     except urllib.error.HTTPError as error:
         return error.code, error.read(2000).decode(errors="replace")
+    except http.client.HTTPException as error:
+        refuse(f"what answers at {address} speaks no HTTP ({type(error).__name__}); does --to lead to perf-gate serve?")
     except OSError as error:
         refuse(f"nobody answers at {address}: {getattr(error, 'reason', error)}; is perf-gate serve running?")
+
+
+def _is_here(address: str) -> bool:
+    return urlsplit(address).hostname in ("127.0.0.1", "::1", "localhost")

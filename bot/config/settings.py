@@ -133,7 +133,9 @@ class Settings(BaseModel):
     work_dir: AbsolutePath | None = Field(
         default=None, description="where a folder for trees is made; default: the state folder"
     )
-    log_format: str = Field(default="json", pattern="^(json|text)$", description="json or text")
+    log_format: str | None = Field(
+        default=None, pattern="^(json|text)$", description="json or text; default: text on a terminal, else json"
+    )
     public_url: PageAddress | None = Field(
         default=None, description="where people reach the pages, https://HOST; the comment then links to its run's page"
     )
