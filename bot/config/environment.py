@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from bot.config.settings import PREFIX, Settings, StateSettings
 from bot.config.wording import meant, problem
 
-SECRET_FIELDS = ("private_key", "webhook_secret", "database_url")
+SECRET_FIELDS = ("private_key", "webhook_secret", "database_url", "operator_token")
 """What may also be given as a file, by the variable with `_FILE` behind its name."""
 
 

@@ -50,6 +50,7 @@ class Snapshot:
     counts: Counts
     runs: Mapping[str, int]
     ferries: Mapping[str, int]
+    stuck: int
     open_effects: Mapping[tuple[str, str], int]
     waits: Sequence[float]
 
@@ -104,8 +105,11 @@ class _Once:
 def snapshot(tx: Tx, pulls: Mapping[str, PullRequest], reactions: Sequence[Reaction]) -> Snapshot:
     runs: Counter[str] = Counter()
     ferries: Counter[str] = Counter()
+    stuck = 0
     for pr in pulls.values():
         if pr.run is None or pr.run.state.ended:
+            # Of those that are closed nobody waits for a verdict any more.
+            stuck += pr.run is not None and pr.run.state is RunState.stuck and pr.is_open
             continue
         runs[pr.run.state] += 1
         if (state := ferry_state(pr)) is not None:
@@ -114,6 +118,7 @@ def snapshot(tx: Tx, pulls: Mapping[str, PullRequest], reactions: Sequence[React
         counts=inspection.counts(tx),
         runs=runs,
         ferries=ferries,
+        stuck=stuck,
         open_effects=inspection.open_effects(tx),
         waits=[_waited(tx, one) for one in reactions],
     )
@@ -198,6 +203,7 @@ def families(seen: Snapshot, tally: Tally, process: Process, kinds: Sequence[str
         GaugeMetricFamily("perf_gate_ferries", "Ferries under way or waiting for their slot.", labels=["state"]),
         {(state,): seen.ferries.get(state, 0) for state in FERRY_STATES},
     )
+    yield gauge("stuck_runs", "Runs of open pull requests that only a person can bring to a verdict.", seen.stuck)
     yield labelled(
         CounterMetricFamily("perf_gate_verdicts", "Gates that came to a verdict.", labels=["gate", "verdict"]),
         {(gate, verdict): tally.verdicts[gate, verdict] for gate in _GATES for verdict in get_args(VerdictName)},

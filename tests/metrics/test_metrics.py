@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from bot.effects.registry import ROWS
 from bot.engine.port import Delivery, StoreError
+from bot.gating.states import RunState
 from bot.metrics.observing import counting
 from bot.metrics.tally import BUCKETS, Reaction, Tally
 from tests.conversations.world import World, world
@@ -88,6 +89,21 @@ async def test_reactions_that_could_not_be_looked_up_are_asked_for_again_and_the
         assert any(record.message == "the state cannot be read for /metrics" for record in caplog.records)
         aside.rename(database)
         assert value(await scraped(scene), "first_reaction_seconds_count") == 1
+
+
+async def test_runs_that_are_stuck_are_counted_while_their_pull_request_is_open(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        # No scheduled run, so no baseline.
+        await scene.to_question()
+        await scene.says("rev", "@perf-gate go")
+        scene.new_comments()
+        assert (await scene.run()).state is RunState.stuck
+        assert value(await scraped(scene), "stuck_runs") == 1
+        scene.clock.advance(timedelta(minutes=1))
+        await scene.sim.close(scene.repository, scene.pull.number, by="ada")
+        await scene.settle()
+        scene.new_comments()
+        assert value(await scraped(scene), "stuck_runs") == 0
 
 
 async def test_a_reaction_is_timed_from_the_arrival_of_its_webhook(tmp_path: Path) -> None:
