@@ -53,7 +53,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """`holder` and `queue` are runs, None or a run that this reader may not see."""
+    """`holder` and `queue` are runs, None or a run that this reader may not see. `climbed`: as far as is known, some
+    repository's ladder has this tier."""
 
     number: int
     name: str
@@ -61,6 +62,7 @@ class Tier:
     holder: Card | None
     queue: tuple[Card | None, ...]
     baselines: tuple[Seen, ...]
+    climbed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,7 @@ def _tiers(
     now: datetime,
 ) -> tuple[Tier, ...]:
     by_key = {card.key: card for card in cards.values()}
+    known = bool(schedules) and all(pr.place.full_name in schedules for pr in pulls.values() if pr.place)
     found = []
     for number, name in _names(pulls).items():
         seats = [one for one in overview.slots if one.slot == tier_slot(number)]
@@ -185,6 +188,7 @@ def _tiers(
                 holder=by_key.get(holder.key) if holder else None,
                 queue=tuple(by_key.get(one.key) for one in seats if not one.granted),
                 baselines=_baselines(pulls.values(), number, schedules, now),
+                climbed=any(number in tiers for tiers in schedules.values()) or not known,
             )
         )
     return tuple(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -13,10 +14,14 @@ from tests.conversations.world import START, World, world
 from tests.server.pages.test_access import get
 
 
-async def tier_1(scene: World) -> str:
+async def tier(scene: World, number: int = 1) -> str:
     """What the tier's panel says of its baseline, in words."""
     _, page = await get(scene, "/")
-    said = page.partition('/tiers/1">Tier 1</a></h2>')[2].partition("Last scheduled baseline")[2].partition("</dd>")[0]
+    said = (
+        page.partition(f'/tiers/{number}">Tier {number}</a></h2>')[2]
+        .partition("Last scheduled baseline")[2]
+        .partition("</dd>")[0]
+    )
     return " ".join(re.sub(r"<[^>]*>", " ", said).split())
 
 
@@ -24,19 +29,20 @@ async def test_a_baseline_that_no_run_used_is_shown_and_grows_old(tmp_path: Path
     async with world(tmp_path) as scene:
         night = await scene.scheduled_run()
         await scene.to_question()
-        assert (await tier_1(scene)).startswith(f"#{night.id} {night.head_sha[:10]} ")
-        assert "older than its schedule" not in await tier_1(scene)
+        assert (await tier(scene)).startswith(f"#{night.id} {night.head_sha[:10]} ")
+        assert "older than its schedule" not in await tier(scene)
         scene.clock.advance(timedelta(days=2))
-        assert "2 d 2 h old, older than its schedule" in await tier_1(scene)
+        assert "2 d 2 h old, older than its schedule" in await tier(scene)
         newer = await scene.scheduled_run()
         scene.clock.advance(ASKED_EVERY)
-        assert (await tier_1(scene)).startswith(f"#{newer.id} ")
+        assert (await tier(scene)).startswith(f"#{newer.id} ")
 
 
 async def test_a_tier_without_a_scheduled_run_says_so(tmp_path: Path) -> None:
     async with world(tmp_path) as scene:
         await scene.to_question()
-        assert await tier_1(scene) == "no successful scheduled run"
+        assert await tier(scene) == "no successful scheduled run"
+        assert html.unescape(await tier(scene, 2)) == "On no repository's ladder"
 
 
 async def test_where_github_does_not_say_the_last_that_a_run_used_is_named_as_such(tmp_path: Path) -> None:
@@ -47,7 +53,7 @@ async def test_where_github_does_not_say_the_last_that_a_run_used_is_named_as_su
         used = (await scene.run()).gates[0].baseline
         assert used is not None
         scene.sim.fault("status", method="GET", path="*/actions/workflows/*", status=502, times=None)
-        said = await tier_1(scene)
+        said = await tier(scene)
         assert said.startswith(f"#{used.run_id} ")
         assert said.endswith("the last that a run used")
 
