@@ -108,10 +108,15 @@ class Play:
         life.kill()
 
     def _mourn(self) -> None:
-        trace = (self.pull.folder / "trace").read_text().splitlines()
+        trace = self._trace()
         where = trace[-1] if trace else "the start"
         self.kills.append(where)
         self.plan.any_of.discard(where)
+
+    def _trace(self) -> list[str]:
+        """The points that were passed: none by a life that ended before the first."""
+        file = self.pull.folder / "trace"
+        return file.read_text().splitlines() if file.exists() else []
 
     async def end(self) -> None:
         if self._dying is not None:
@@ -198,7 +203,7 @@ class Play:
         said = await self.comments(self.pull.bot)
         people = await self.comments(None)
         trees = self.pull.state / "perf-gate-trees"
-        trace = (self.pull.folder / "trace").read_text().splitlines()
+        trace = self._trace()
         mine = {job.id for job in self.jobs()}
         return Told(
             comments=Counter(self._plain(comment["body"]) for comment in said),
