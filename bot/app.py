@@ -147,8 +147,9 @@ def _door(settings: Settings, engine: GateEngine, tally: Tally) -> Door:
         return worth_keeping(event, members, settings.mention)
 
     def accept(delivery: Delivery) -> Awaitable[bool]:
-        kept = None if delivery.body is None else brief(delivery.body)
-        return engine.accept(Delivery(delivery.guid, delivery.event, kept))
+        if delivery.body is None:
+            return engine.accept(delivery)
+        return engine.accept(Delivery(delivery.guid, delivery.event, brief(delivery.body)))
 
     return door(settings.webhook_secret.get_secret_value().encode(), counting(accept, tally), keep)
 

@@ -25,7 +25,7 @@ PAUSE = 0.025
 CROWD = 50
 """Deliveries in a window, 1,000 in a second: accepting them takes all there is, and each item holds many up."""
 
-LONG_PAUSE = 0.25
+LONG_PAUSE = 0.5
 """Between two items then: less than one delivery in a hundred waits for one of them."""
 
 LONGEST = 10.0

@@ -20,8 +20,9 @@ logger = logging.getLogger(__name__)
 FROM_BYTES = 4 * 1024 * 1024
 """As SQLite does by itself."""
 
-PAUSE = 0.2
-"""Seconds between two. The log's file keeps its size when it begins anew, so its size alone does not tell."""
+PAUSE = 1.0
+"""Seconds between two. The log's file keeps its size when it begins anew, so its size alone does not tell. A page that
+was written many times meanwhile is moved once, so few moves take much less of the disk than many."""
 
 ANEW_FROM_BYTES = 32 * 1024 * 1024
 """A log of this length is to begin anew. It can only where nothing is left to move, and as long as commits follow each
