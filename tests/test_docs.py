@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import json
 import os
 import re
 import shlex
@@ -16,6 +18,8 @@ import bot.cli.audit as audit_command
 import bot.cli.runs as runs_command
 from bot.cli import COMMANDS, doctor, main
 from bot.config.reference import reference
+from simulator import Simulator
+from simulator.control import VERBS
 from tests.cli.test_trace import judged
 from tests.conversations.world import World
 from tests.engine import postgres_server
@@ -29,6 +33,7 @@ FOREIGN = {
     "pg_dump",
     "make",
     "openssl",
+    "jq",
     "curl",
     "export",
     "set",
@@ -76,8 +81,15 @@ def test_a_line_names_a_program_that_is_known(page: str, line: str) -> None:
     elif program.endswith("python"):
         module = shlex.split(line)[shlex.split(line).index("-m") + 1]
         assert module == "pytest" or (ROOT / module.replace(".", "/")).exists()
+    elif program == "sim":
+        verb, arguments = shlex.split(line)[1:3]
+        assert verb in VERBS
+        if "$" not in arguments:
+            # How long to wait is the control port's own argument; what is only read has none.
+            named = set(json.loads(arguments)) - {"within"}
+            assert not named or named <= set(inspect.signature(getattr(Simulator, verb)).parameters)
     else:
-        assert program in FOREIGN or ours(line) is not None, f"{page}: {line}"
+        assert program in FOREIGN | {"sim()"} or ours(line) is not None, f"{page}: {line}"
 
 
 @pytest.mark.parametrize(("page", "line", "words"), OURS, ids=[f"{page}: {line[:50]}" for page, line, _ in OURS])
