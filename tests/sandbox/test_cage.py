@@ -212,3 +212,21 @@ async def test_a_tree_that_was_given_away_is_taken_back_where_a_later_command_ru
 
 async def test_when_memory_is_short_the_kernel_ends_the_cage_first(tree: Path) -> None:
     assert (await sh("cat /proc/self/oom_score_adj /proc/1/oom_score_adj", tree)).tail.split() == ["1000", "1000"]
+
+
+@pytest.mark.parametrize("tree", ["reachable"], indirect=True)
+async def test_what_one_cage_starts_takes_nothing_from_another_of_the_same_user(tree: Path) -> None:
+    """Linux counts a user's processes for each user namespace, so one limit holds for one cage."""
+    cage, other = Cage(limits=Limits(processes=20)), tree.parent / "other"
+    other.mkdir()
+    many = "mkfifo over; for i in $(seq 15); do cat over & done; echo > ready; wait"
+    full = asyncio.create_task(cage.run(["sh", "-c", many], tree=tree, within=LONG, memory_mb=512))
+    while not (tree / "ready").exists():
+        await asyncio.wait([full], timeout=0.01)
+    result = await cage.run(
+        ["sh", "-c", "for i in $(seq 15); do cat < /dev/null & done; wait"], tree=other, within=LONG, memory_mb=512
+    )
+    assert result == CommandResult(0, False, "")
+    full.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await full

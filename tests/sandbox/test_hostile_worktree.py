@@ -1,34 +1,25 @@
 """Ten known escapes, each attempted by a hostile commit in the real cage: what it could have reached is as it was.
 
-The commit comes by git from a real repository, is laid out twice as the bot does it, and runs in the first tree. Around
-it stands a machine with secrets: in files, in this process' environment, behind a port.
+The commit comes by git from a real repository, is laid out twice as the bot does it, and runs in the first tree. The
+same attack in a cage with a hole gets through, and that is noticed: what is seen of a sound cage says something.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
-import socket
+import asyncio
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.checkout.removal import remove_tree
 from bot.checkout.repository import Repository
-from bot.checkout.trees import Trees
-from bot.sandbox.cage import Cage
-from bot.sandbox.model import CommandResult
-from bot.sandbox.packages import Packages
-from bot.sandbox.tools import interpreter
-from tests.checkout.origin import Origin
-from tests.sandbox.hostile import ATTACKS, PRELUDE, Attack
+from tests.checkout.origin import IDENTITY
+from tests.sandbox.hostile import ATTACKS, Attack
+from tests.sandbox.machine import CANARY, Machine, broken, machine_around
+from tests.sandbox.weakened import NO_PID_NAMESPACE, PARENT, weakened
 
-CANARY = "canary-5b8e2f"
 NAMED_IN_THE_ISSUE = {
     "remount",
     "host file read",
@@ -41,157 +32,89 @@ NAMED_IN_THE_ISSUE = {
     "poisoned package cache",
     "a process that outlives the group kill",
 }
-
-
-@dataclass
-class Machine:
-    """What the attacks are after. `folder` holds it all; every user may enter it where the tree is reachable."""
-
-    folder: Path
-    trees: Trees
-    origin: Origin
-    victim: subprocess.Popen[bytes]
-    doors: tuple[socket.socket, ...]
-    known: dict[str, object]
-
-    @property
-    def seed(self) -> Path:
-        return self.folder / "seed"
-
-    async def attacked(self, attack: Attack) -> tuple[CommandResult, Path]:
-        """The hostile commit's command, run as the preflight runs it; how it ended, and the bundle."""
-        files: dict[bytes | str, bytes | str] = {
-            "attack.py": (PRELUDE + attack.program).encode(),
-            "known.json": json.dumps(self.known).encode(),
-            "ferry.py": b"print('the ferry of the commit')\n",
-        }
-        sha = self.origin.commit("refs/pull/1/head", files)
-        source = Repository(self.origin.folder)
-        work = await self.trees.materialise(source, sha, "1-work")
-        bundle = await self.trees.materialise(source, sha, "1-pristine")
-        assert isinstance(work, Path)
-        assert isinstance(bundle, Path)
-        cache = self.folder / "cache"
-        cache.mkdir()
-        cage = Cage(packages=Packages(seed=self.seed))
-        python, needs = interpreter()
-        result = await cage.run(
-            [str(python), "attack.py"],
-            tree=work,
-            within=timedelta(seconds=60),
-            memory_mb=1024,
-            log=self.folder / "command.log",
-            also_visible=needs,
-            cache=cache,
-        )
-        return result, bundle
-
-    def reached(self, bundle: Path, before: dict[str, bytes]) -> list[str]:
-        """Everything of this machine that is not as it was; the trees' own files aside."""
-        found = [name for name, data in contents(self.folder).items() if before.get(name, data) != data]
-        found += [name for name in before if name not in contents(self.folder)]
-        if self.victim.poll() is not None:
-            found.append("the victim was ended")
-        for door in self.doors:
-            door.setblocking(False)
-            try:
-                door.accept()
-                found.append("somebody came through a door")
-            except BlockingIOError:
-                pass
-        if [path.name for path in sorted(bundle.iterdir())] != ["attack.py", "ferry.py", "known.json"]:
-            found.append("the bundle has another file")
-        if (bundle / "ferry.py").read_bytes() != b"print('the ferry of the commit')\n":
-            found.append("the bundle has another ferry")
-        return found
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """What must stay: secrets, seed, mirror."""
-    kept = [folder / name for name in ("secrets", "seed", "origin")]
-    files = [path for top in kept for path in top.rglob("*") if path.is_file()]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+BY_NAME = {attack.name: attack for attack in ATTACKS}
+SEEN = {"--chdir": ["--bind", PARENT, PARENT, "--chdir"]}
+WRITABLE = {"--ro-bind": ["--bind"]}
 
 
 @pytest.fixture
 def machine(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    folder = tree.parent
-    for place, name, text in (("secrets", "key.pem", CANARY), ("seed/archive-v0/one", "canaries.py", "SONG = 1")):
-        (folder / place).mkdir(parents=True)
-        (folder / place / name).write_text(text)
     monkeypatch.setenv("PERF_GATE_WEBHOOK_SECRET", CANARY)
     monkeypatch.setenv("HF_TOKEN", CANARY)
-    origin, trees = Origin.create(folder / "origin"), Trees(folder / "trees")
-    victim = subprocess.Popen(["tail", "-f", "/dev/null"])
-    with socket.socket() as tcp, socket.socket(socket.AF_UNIX) as unix, socket.socket(socket.AF_UNIX) as abstract:
-        tcp.bind(("127.0.0.1", 0))
-        unix.bind(str(folder / "socket"))
-        abstract.bind(f"\0{folder.name}")
-        for door in (tcp, unix, abstract):
-            door.listen()
-        known = {
-            "secrets": [str(folder / "secrets" / "key.pem")],
-            "tools": [str(path) for path in interpreter()[1]],
-            "port": tcp.getsockname()[1],
-            "socket": str(folder / "socket"),
-            "abstract": folder.name,
-            "bot": os.getpid(),
-            "victim": victim.pid,
-            "bundle": str(trees.path("1-pristine")),
-            "mirror": str(origin.folder),
-            "seed": str(folder / "seed"),
-            "ran": str(folder / "ran"),
-        }
-        yield Machine(folder, trees, origin, victim, (tcp, unix, abstract), known)
-    victim.kill()
-    victim.wait()
+    with machine_around(tree) as machine:
+        yield machine
 
 
 def test_the_ten_are_those_that_were_named() -> None:
-    assert {attack.name for attack in ATTACKS} == NAMED_IN_THE_ISSUE
+    assert set(BY_NAME) == NAMED_IN_THE_ISSUE
     assert len(ATTACKS) == 10
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 async def test_an_escape_is_blocked(machine: Machine, attack: Attack) -> None:
-    before = contents(machine.folder)
-    result, bundle = await machine.attacked(attack)
+    result, reached = await machine.attacked(attack)
     assert result.fault == ""
-    # The attack came to its end, but for the one that ends all it sees: itself.
-    assert result.exit_code is not None
-    assert "Traceback" not in result.tail, result.tail
-    assert machine.reached(bundle, {name: data for name, data in before.items() if not name.startswith("origin")}) == []
-    printed = (machine.folder / "command.log").read_text("utf-8", "replace")
-    assert CANARY not in printed
-    assert "GOT THROUGH" not in printed
-    assert not (machine.folder / "ran").exists()
-    work = machine.trees.path("1-work")
-    if (work / "alive").exists():
-        with (work / "alive").open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises where somebody still holds it
+    # The one that ends all it sees, and so itself, says so before.
+    assert "came to its end" in result.tail, result.tail
+    assert reached == []
     await machine.trees.remove("1-work")
-    assert not work.exists()
+    assert not machine.work.exists()
+
+
+@pytest.mark.parametrize("tree", ["reachable"], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "changes", "environment", "seen"),
+    [
+        ("remount", {"65534": ["0"], "--cap-drop": ["--cap-add"], "--disable-userns": []}, "", "tools/poisoned"),
+        ("remount", WRITABLE, "", "tools/poisoned"),
+        ("host file read", SEEN, "", "printed: "),
+        ("/proc/1/environ", {}, f"LEAKED={CANARY}", "printed: "),
+        ("network", {"--unshare-all": ["--unshare-pid", "--unshare-ipc"]}, "", "somebody came through a door"),
+        ("network", SEEN, "", "printed: GOT THROUGH"),
+        ("nested user namespace", {"--disable-userns": []}, "", "printed: GOT THROUGH"),
+        ("kill of the parent", NO_PID_NAMESPACE, "", "the victim was ended"),
+        ("symlink into the bundle", SEEN, "", "trees/1-pristine/ferry.py"),
+        ("replaced .git", SEEN, "", "origin/config"),
+        ("replaced .git", SEEN, "", "origin/hooks/post-checkout"),
+        ("poisoned package cache", WRITABLE, "", "seed/archive-v0/one/canaries.py"),
+        ("poisoned package cache", WRITABLE, "", "tools/bin/python"),
+        ("a process that outlives the group kill", NO_PID_NAMESPACE, "", "a process outlived its command"),
+    ],
+)
+async def test_the_same_attack_is_noticed_where_the_cage_has_a_hole(
+    machine: Machine, name: str, changes: dict[str, list[str]], environment: str, seen: str
+) -> None:
+    broken(machine, weakened(machine.folder, changes, environment))
+    _, reached = await machine.attacked(BY_NAME[name])
+    assert [one for one in reached if one.startswith(seen)], reached
 
 
 async def test_no_git_of_the_bot_listens_to_a_replaced_one(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the attack the bot goes on: it lists and lays out trees beside the folder with the hostile .git."""
-    (attack,) = [one for one in ATTACKS if one.name == "replaced .git"]
-    await machine.attacked(attack)
-    work = machine.trees.path("1-work")
-    assert (work / ".git" / "config").is_file()
+    await machine.attacked(BY_NAME["replaced .git"])
+    ran = machine.folder / "ran"
+    # The trap is set: a git of ours that listened to that folder would run its code, outside the cage.
+    await asyncio.to_thread(
+        subprocess.run, ["git", "-c", "safe.directory=*", "status"], cwd=machine.work, env=IDENTITY, check=True
+    )
+    assert ran.exists()
+    ran.unlink()
     sha = machine.origin.commit("refs/heads/main", {"a": b"1"})
-    assert isinstance(await machine.trees.materialise(Repository(machine.origin.folder), sha, "2-work"), Path)
+    laid_out = await machine.trees.materialise(Repository(machine.origin.folder), sha, "2-work")
+    assert isinstance(laid_out, Path)
     # Even run right there, the bot's way of calling git takes nothing from that folder.
-    monkeypatch.chdir(work)
+    monkeypatch.chdir(machine.work)
     assert await Repository(machine.origin.folder).resolve("main") == sha
-    assert not (machine.folder / "ran").exists()
+    # And if it were asked about that very folder.
+    assert await Repository(machine.work / ".git").resolve("main") is None
+    assert not ran.exists()
 
 
 async def test_what_attacks_left_in_a_tree_is_removed_without_being_followed(machine: Machine) -> None:
-    (attack,) = [one for one in ATTACKS if one.name == "symlink into the bundle"]
-    _, bundle = await machine.attacked(attack)
-    remove_tree(machine.trees.path("1-work"))
-    assert (bundle / "ferry.py").exists()
+    await machine.attacked(BY_NAME["symlink into the bundle"])
+    assert (machine.work / "bundle").is_symlink()
+    remove_tree(machine.work)
+    assert (machine.trees.path("1-pristine") / "ferry.py").exists()
     assert (machine.folder / "secrets" / "key.pem").read_text() == CANARY
 
 
