@@ -10,22 +10,21 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
 from bot.assessment.callgraph import CallGraph
 from bot.assessment.definitions import Defined, callee
-from bot.assessment.evidence.facts import Fact, facts_of
+from bot.assessment.evidence.facts import Fact, Key, facts_of
+from bot.assessment.evidence.moved import delegated, handed_on, named_before, named_values, renamed_in
 from bot.assessment.trees import children
 from bot.assessment.vocabulary import Vocabulary, rank
 
 Side = Literal["added", "removed", "more often", "repeated", "fewer"]
-
-
 _WHOLE = frozenset(["read_bytes", "write_bytes", "read_text", "write_text"])
 _BRANCHES = (ast.If, ast.IfExp, ast.Match)
-_NAME = re.compile(r"\w+")
 _ATTRIBUTE = re.compile(r"\b_(?:\.\w+)+")
 
 
@@ -34,6 +33,21 @@ class Difference(msgspec.Struct, frozen=True):
 
     side: Side
     fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The facts of both sides, base first: in order, by number, and calls as one path through the code makes them.
+
+    `excused` are keys of facts whose work has only moved or got another name. `as_many`: neither side has more
+    definitions, so that numbers of facts can be compared.
+    """
+
+    facts: tuple[list[Fact], list[Fact]]
+    counts: tuple[Counter[Key], Counter[Key]]
+    paths: tuple[Counter[str], Counter[str]]
+    excused: tuple[set[Key], set[Key]]
+    as_many: bool
 
 
 def differences(
@@ -46,112 +60,90 @@ def differences(
     """In order of appearance; what was added first. `renamed` are definitions that only have another name."""
     old, new = list(before), list(after)
     changed = {item.tail for item in (*old, *new) if item.kind == "function"}
-    pools = [
-        [
-            fact
-            for item in items
-            for fact in facts_of(item, graph.frequency(item), vocabulary)
-            # Calls among the changed definitions are plumbing: what they do is in the pool.
-            if not (fact.kind == "call" and fact.text in changed)
-        ]
-        for items, graph in zip((old, new), graphs, strict=True)
-    ]
-    counts = [Counter(fact.key for fact in pool) for pool in pools]
+    facts = (_facts(old, graphs[0], changed, vocabulary), _facts(new, graphs[1], changed, vocabulary))
+    counts = (Counter(fact.key for fact in facts[0]), Counter(fact.key for fact in facts[1]))
     # A call in each of two branches is made once.
-    paths = [_on_one_path(items) for items in (old, new)]
+    paths = (_on_one_path(old), _on_one_path(new))
     # Work that moved into, or out of, a function that both sides have.
-    excused_removed = _delegated(new, old, changed, graphs[1], vocabulary)
-    excused_added = _delegated(old, new, changed, graphs[0], vocabulary)
-    mentioned = [_mentioned(old), _mentioned(new)]
-    excused_removed |= {("call", name) for name in mentioned[1]}
-    excused_added |= {("call", name) for name in mentioned[0]}
-    excused_removed |= {("argument", text) for text in _renamed_values(pools[0], new)}
-    excused_added |= {("argument", text) for text in _renamed_values(pools[1], old)}
-    for old_key, new_key in (*_renamed_in(pools[0], renamed), *_named_values(pools, graphs)):
+    removed = delegated(new, old, changed, graphs[1], vocabulary) | handed_on(facts[0], new)
+    added = delegated(old, new, changed, graphs[0], vocabulary) | handed_on(facts[1], old)
+    for old_key, new_key in (*renamed_in(facts[0], renamed), *named_values(facts, graphs)):
         if counts[0][old_key] == counts[1][new_key]:
-            excused_removed.add(old_key)
-            excused_added.add(new_key)
-    excused_added |= _named_before(pools[1], counts, paths)
-    excused_removed |= _named_before(pools[0], (counts[1], counts[0]), paths)
-    highest: dict[tuple[str, str], int] = {}
-    for fact in pools[0]:
+            removed.add(old_key)
+            added.add(new_key)
+    added |= named_before(facts[1], counts, paths)
+    removed |= named_before(facts[0], (counts[1], counts[0]), paths)
+    sides = _Sides(facts, counts, paths, (removed, added), len(old) == len(new))
+    gained = _first_of_each(_gained(sides), set())
+    told = {_place(item.fact) for item in gained}
+    return _unmatched([*gained, *_first_of_each(_lost(sides), told)])
+
+
+def _facts(items: list[Defined], graph: CallGraph, changed: set[str], vocabulary: Vocabulary) -> list[Fact]:
+    return [
+        fact
+        for item in items
+        for fact in facts_of(item, graph.frequency(item), vocabulary)
+        # Calls among the changed definitions are plumbing: what they do is in the pool.
+        if not (fact.kind == "call" and fact.text in changed)
+    ]
+
+
+def _gained(sides: _Sides) -> Iterator[Difference]:
+    """What the head does that the base does not, or more often."""
+    counts, paths, excused = sides.counts, sides.paths, sides.excused[1]
+    highest: dict[Key, int] = {}
+    for fact in sides.facts[0]:
         highest[fact.key] = max(highest.get(fact.key, 0), rank(fact.frequency))
-    found, seen = [], set()
-    for fact in pools[1]:
-        if (fact.key, fact.path, fact.owner) in seen:
-            continue
+    for fact in sides.facts[1]:
         if fact.key not in counts[0]:
-            if fact.key not in excused_added:
-                found.append(Difference("added", fact))
-                seen.add((fact.key, fact.path, fact.owner))
-        elif rank(fact.frequency) > highest[fact.key] and fact.key not in excused_added:
-            found.append(Difference("more often", fact))
-            seen.add((fact.key, fact.path, fact.owner))
+            if fact.key not in excused:
+                yield Difference("added", fact)
+        elif rank(fact.frequency) > highest[fact.key] and fact.key not in excused:
+            yield Difference("more often", fact)
         elif fact.kind == "call" and paths[1][fact.text] <= paths[0][fact.text]:
             continue
-        elif counts[1][fact.key] > counts[0][fact.key] and len(old) == len(new):
-            found.append(Difference("repeated", fact))
-            seen.add((fact.key, fact.path, fact.owner))
-    for fact in pools[0]:
-        if (fact.key, fact.path, fact.owner) in seen:
-            continue
-        fewer = fact.kind in ("call", "except") and 0 < counts[1][fact.key] < counts[0][fact.key]
-        fewer = fewer and (fact.kind != "call" or paths[1][fact.text] < paths[0][fact.text])
-        fewer = fewer and fact.key not in excused_removed
-        fewer = fewer or _given_less(fact, counts)
-        if fewer and len(old) == len(new):
-            found.append(Difference("fewer", fact))
-            seen.add((fact.key, fact.path, fact.owner))
-        elif fact.key not in counts[1] and fact.key not in excused_removed:
-            found.append(Difference("removed", fact))
-            seen.add((fact.key, fact.path, fact.owner))
-    return _unmatched(found)
+        elif counts[1][fact.key] > counts[0][fact.key] and sides.as_many:
+            yield Difference("repeated", fact)
 
 
-_Key = tuple[str, str]
+def _lost(sides: _Sides) -> Iterator[Difference]:
+    """What the head no longer does, or not as many times."""
+    counts, excused = sides.counts, sides.excused[0]
+    for fact in sides.facts[0]:
+        if sides.as_many and _fewer(fact, sides):
+            yield Difference("fewer", fact)
+        elif fact.key not in counts[1] and fact.key not in excused:
+            yield Difference("removed", fact)
 
 
-def _renamed_in(pool: list[Fact], renamed: Set[tuple[str, str]]) -> Iterator[tuple[_Key, _Key]]:
-    """(old, new) keys of facts that speak of definitions which have another name now."""
-    names = dict(renamed)
-    for fact in pool if names else ():
-        text = _NAME.sub(lambda found: names.get(found.group(), found.group()), fact.text)
-        if text != fact.text:
-            yield fact.key, (fact.kind, text)
+def _fewer(fact: Fact, sides: _Sides) -> bool:
+    counts, paths = sides.counts, sides.paths
+    if _given_less(fact, counts):
+        return True
+    if fact.kind not in ("call", "except") or not 0 < counts[1][fact.key] < counts[0][fact.key]:
+        return False
+    return fact.key not in sides.excused[0] and (fact.kind != "call" or paths[1][fact.text] < paths[0][fact.text])
 
 
-def _named_values(pools: Sequence[list[Fact]], graphs: tuple[CallGraph, CallGraph]) -> Iterator[tuple[_Key, _Key]]:
-    """(old, new) keys of arguments that one side writes out and the other passes as a constant of that value."""
-    for number, graph in enumerate(graphs):
-        for fact in pools[number]:
-            before, equals, value = fact.text.removesuffix(")").rpartition("=")
-            written = graph.values(value) if fact.kind == "argument" and equals else set()
-            if len(written) == 1 and (text := next(iter(written))):
-                pair = fact.key, ("argument", f"{before}={text})")
-                yield pair if number == 0 else (pair[1], pair[0])
+def _first_of_each(found: Iterable[Difference], told: set[tuple[Key, str, str]]) -> list[Difference]:
+    """One difference for each fact of a definition, without those that were told already."""
+    first: dict[tuple[Key, str, str], Difference] = {}
+    for item in found:
+        first.setdefault(_place(item.fact), item)
+    return [item for place, item in first.items() if place not in told]
 
 
-_Counts = Sequence[Counter[tuple[str, str]]]
+def _place(fact: Fact) -> tuple[Key, str, str]:
+    return fact.key, fact.path, fact.owner
 
 
-def _given_less(fact: Fact, counts: _Counts) -> bool:
+def _given_less(fact: Fact, counts: Sequence[Counter[Key]]) -> bool:
     """As many calls as before, and one of them is no longer given this."""
     call = ("call", fact.text.partition("(")[0])
     return (
         fact.kind == "argument" and 0 < counts[1][fact.key] < counts[0][fact.key] and counts[0][call] == counts[1][call]
     )
-
-
-def _named_before(pool: list[Fact], counts: _Counts, paths: list[Counter[str]]) -> set[tuple[str, str]]:
-    """Results that are gone through at once and had a name on the other side, whose call is made as often there."""
-    if counts[0]["hold", "all of _"] <= counts[1]["hold", "all of _"]:
-        return set()
-    found = set()
-    for fact in pool:
-        name = callee(fact.about) if isinstance(fact.about, ast.Call) else ""
-        if fact.kind == "hold" and name and paths[0][name] == paths[1][name]:
-            found.add(fact.key)
-    return found
 
 
 def _unmatched(found: list[Difference]) -> list[Difference]:
@@ -191,68 +183,6 @@ def _both(one: str, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
 
 def _bare(text: str) -> str:
     return _ATTRIBUTE.sub("_", text)
-
-
-def _called(item: Defined) -> dict[str, str]:
-    """What a definition calls as it is written (`self._file.close`) -> its last part."""
-    return {_written(node.func): callee(node) for node in item.calls}
-
-
-def _written(node: ast.expr) -> str:
-    """As `ast.unparse` has it, which is slow where a path of names is all that there is."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute):
-        return f"{_written(node.value)}.{node.attr}"
-    return ast.unparse(node)
-
-
-def _delegated(
-    callers: list[Defined], others: list[Defined], changed: set[str], graph: CallGraph, vocabulary: Vocabulary
-) -> set[tuple[str, str]]:
-    """The facts of unchanged functions that only one side calls; a method of the same class comes before any other."""
-    known: dict[str, set[str]] = {}
-    for item in others:
-        known.setdefault(item.tail, set()).update(_called(item))
-    found = set()
-    for caller in callers:
-        for written, name in _called(caller).items():
-            if written in known.get(caller.tail, ()) or name in changed:
-                continue
-            ranked = sorted(graph.named(name), key=lambda item: (item.owner != caller.owner, item.path != caller.path))
-            for item in ranked[:1]:
-                found |= {fact.key for fact in facts_of(item, graph.frequency(item), vocabulary)}
-    return found
-
-
-def _mentioned(items: Iterable[Defined]) -> set[str]:
-    """Names that are read: a function held in a local is still the one that is called."""
-    return {
-        child.id
-        for item in items
-        for child in item.nodes
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load)
-    }
-
-
-def _renamed_values(pool: list[Fact], there: list[Defined]) -> set[str]:
-    """Arguments that the other side passes by a name: the same call and keyword, and the value still stands in it."""
-    values, keywords = set(), set()
-    for item in there:
-        for node in item.nodes:
-            if isinstance(node, ast.Constant):
-                values.add(repr(node.value))
-            elif isinstance(node, ast.Call):
-                keywords |= {
-                    (callee(node), word.arg) for word in node.keywords if not isinstance(word.value, ast.Constant)
-                }
-    found = set()
-    for fact in pool:
-        name, _, rest = fact.text.partition("(")
-        word, equals, value = rest.removesuffix(")").partition("=")
-        if fact.kind == "argument" and equals and (name, word) in keywords and value in values:
-            found.add(fact.text)
-    return found
 
 
 def _on_one_path(items: Iterable[Defined]) -> Counter[str]:

@@ -31,6 +31,8 @@ from bot.assessment.vocabulary import Vocabulary
 from bot.config.modules import Frequency
 
 Kind = Literal["call", "argument", "condition", "compute", "raise", "except", "hold", "sort", "lock", "yield", "state"]
+Key = tuple[str, str]
+"""A kind and a text."""
 _BLOCKING_ARGUMENTS = ("key", "reverse")
 LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical", "log"])
 _HOLDERS = frozenset(["list", "tuple", "set", "dict", "frozenset"])
@@ -60,7 +62,7 @@ class Fact:
         return self.item.name
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> Key:
         """Equal keys mean equal work."""
         return self.kind, self.text
 
