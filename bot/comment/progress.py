@@ -21,6 +21,7 @@ from bot.comment.ferry import (
 from bot.comment.limits import Section
 from bot.comment.markdown import code, table, text
 from bot.comment.numbers import NOTHING, duration
+from bot.comment.preflight import what_is_run
 from bot.comment.sentences import baseline_line, commit_line, gate_title, head_moved, moment, stale_warning
 from bot.comment.verdict import assessment_section, earlier_gate, thresholds_of
 from bot.gating.ceiling import proposal_weakens
@@ -33,7 +34,6 @@ _DOING: Mapping[RunState, str] = {
     RunState.assessing: "reading the diff",
     RunState.awaiting_reviewer: "waiting for an answer to the question below",
     RunState.preparing: "checking out the commit",
-    RunState.testing: "running lint, types and tests in the sandbox",
     RunState.locating_baseline: "looking for the scheduled baseline",
     RunState.queued: "waiting for the tier's slot: one ferry of a tier at a time",
     RunState.submitting: "submitting the ferry to Iris",
@@ -50,7 +50,7 @@ def progress_comment(run: Run, author: str, now: datetime) -> list[Section]:
     title = f" — {gate_title(run.plan_of(gate.number))}" if gate else ""
     lines = [
         f"🤖 ## Zephyr perf gate{title}",
-        f"**Status:** {_DOING[run.state]}, since {moment(run.since)}",
+        f"**Status:** {_doing(run)}, since {moment(run.since)}",
         f"**Next:** {_next(run, author)}",
     ]
     attempt = gate.attempt if gate else None
@@ -75,6 +75,10 @@ def progress_comment(run: Run, author: str, now: datetime) -> list[Section]:
         Section(assessment_section(run) if asked and run.assessment else _exclusions(run)),
         *(earlier_gate(run, earlier, thresholds_of(run), now) for earlier in run.gates[:-1]),
     ]
+
+
+def _doing(run: Run) -> str:
+    return what_is_run(run) if run.state is RunState.testing else _DOING[run.state]
 
 
 def _exclusions(run: Run) -> str:

@@ -15,6 +15,7 @@ from bot.comment.corrections import corrections
 from bot.comment.costs import TierCost, costs_of
 from bot.comment.limits import Section, join
 from bot.comment.markdown import code, details, length, text
+from bot.comment.preflight import what_runs
 from bot.comment.sentences import gate_title, head_moved, mention, sentence, sha
 from bot.comment.tables import assessment_table
 from bot.gating.ceiling import bar, judged, proposal_weakens
@@ -128,9 +129,9 @@ def _what_go_entails(run: Run) -> str:
     ceiling = 1 if run.proposed == "skip" else int(run.proposed)
     gates = [plan for plan in run.plan if plan.number <= ceiling] or list(run.plan[:1])
     steps = ", then ".join(map(gate_title, gates))
-    lines = [f"`go` runs lint, types and tests of that commit in the sandbox, then {steps}."]
+    lines = [f"`go` {what_runs(run, ' of that commit')}, then {steps}."]
     if run.proposed == "skip":
-        lines = [f"`go` waives the gate. `max_gate=1` runs lint, types and tests in the sandbox, then {steps}."]
+        lines = [f"`go` waives the gate. `max_gate=1` {what_runs(run)}, then {steps}."]
     if run.plan and ceiling > run.plan[-1].number:
         lines.append(f"This repository's ladder ends at gate {run.plan[-1].number}.")
     if run.is_fork:

@@ -171,9 +171,10 @@ async def test_green_checks_of_the_head_may_stand_for_the_commands(tmp_path: Pat
     async with world(tmp_path, config=config) as w:
         await ci(w, w.pull.head_sha, lint="success", unit="queued", other="failure")
         await w.scheduled_run()
-        await w.to_question()
+        asked = await w.to_question()
+        assert "`go` waits until the commit's own checks are green (`lint`, `unit`), then Gate 1" in asked
         await w.says("rev", "go")
-        assert "running lint" in w.canonical()
+        assert "waiting until the commit's own checks are green (`lint`, `unit`), since" in w.canonical()
         await ci(w, w.pull.head_sha, unit="success")
         await w.live_through(timedelta(minutes=3))
         assert "watching the ferry" in w.canonical()

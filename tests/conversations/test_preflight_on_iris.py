@@ -33,9 +33,9 @@ LOOK = timedelta(minutes=1, seconds=5)
 
 async def begun(w: World) -> None:
     await w.scheduled_run()
-    await w.to_question()
+    assert "`go` runs lint, types and tests of that commit as jobs on the cluster, then" in await w.to_question()
     await w.says("rev", "go")
-    assert "running lint" in w.canonical()
+    assert "running lint, types and tests as jobs on the cluster" in w.canonical()
     assert w.iris.submissions == 1
 
 
