@@ -9,6 +9,7 @@ from typing import Literal
 import click
 import msgspec
 
+from bot.cli.plain import plain
 from bot.cli.state import looking, refuse
 from bot.cli.trace.past import Past, event_of
 from bot.cli.trace.wording import COMMANDS, asked_for
@@ -64,7 +65,7 @@ def command(since: str, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
         return
     for entry in found:
-        click.echo(_line(entry))
+        click.echo(plain(_line(entry)))
     if not found:
         click.echo(f"nobody commanded anything since {begin:%Y-%m-%d %H:%M} UTC")
 
@@ -163,6 +164,8 @@ def _moment(text: str) -> datetime:
     """Ends the command with 2 where it is neither a span nor a moment."""
     try:
         return CLOCK.now() - parse_duration(text)
+    except OverflowError:
+        return datetime.min.replace(year=1970, tzinfo=UTC)
     except ValueError:
         pass
     try:

@@ -16,6 +16,7 @@ import click
 
 from bot.cli import checks
 from bot.cli.checks.model import Check, Found, Surroundings, unknown, wrong
+from bot.cli.plain import plain
 from bot.config.environment import MissingSettings, load_settings
 from bot.config.settings import Settings
 from bot.engine.clock import SystemClock
@@ -67,7 +68,7 @@ def show(line: Line) -> None:
     name, found = line
     fix = f" → {found.fix}" if found.fix else ""
     flat = " ".join(f"{name}: {found.said}{fix}".split())
-    click.echo(f"{found.state:<8} {flat}")
+    click.echo(plain(f"{found.state:<8} {flat}"))
 
 
 async def examine(settings: Settings, asked: Sequence[Check], tell: Tell) -> list[Line]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import click
 import msgspec
 
 from bot.cli import archive
+from bot.cli.plain import plain
 from bot.cli.state import looking, refuse, runs_folder
 from bot.cli.trace import trace
 from bot.cli.trace.past import Past
@@ -38,9 +40,12 @@ def command(run: str, file: Path | None) -> None:
         key, wanted = _which(tx, told.pull_request, told.run)
         case = _case(tx, key, wanted, told.pull_request)
     files = {"trace.json": msgspec.json.format(msgspec.json.encode(told), indent=2)}
-    files["trace.txt"] = "\n".join([*lines(told.hops, full=True), ""]).encode()
+    files["trace.txt"] = "\n".join([*map(plain, lines(told.hops, full=True)), ""]).encode()
     kept = runs_folder()
-    files |= {name: path.read_bytes() for name, path in (kept.files(wanted) if kept else {}).items()}
+    for name, path in (kept.files(wanted) if kept else {}).items():
+        # Of a run that goes on: the oldest comments and logs make way for new ones.
+        with suppress(FileNotFoundError):
+            files[name] = path.read_bytes()
     target = file or Path(f"{wanted}.tar.gz")
     try:
         size = archive.write(target, case, files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -105,6 +106,19 @@ async def test_a_reaction_that_was_given_up_hides_no_permission(
         assert (rev["permission"], rev["role"]) == ("allowed", "write")
 
 
+async def test_what_somebody_wrote_acts_on_no_terminal(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
+    hostile = "\x1b]0;title\x07 done\u202e\x1b[2K"
+    async with world(tmp_path) as scene:
+        await scene.says("eve", f"@perf-gate skip because {hostile}")
+        scene.new_comments()
+        environment.setattr(audit_command, "CLOCK", scene.clock)
+        for words in (["audit"], ["trace", f"#{scene.pull.number}"]):
+            # In a thread: looking is the same beside a bot that goes on.
+            shown = await asyncio.to_thread(CliRunner().invoke, main, words, color=True)
+            assert "done" in shown.output
+            assert all(char.isprintable() or char == "\n" for char in shown.output), words
+
+
 async def test_it_looks_back_no_further_than_it_is_asked(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
     async with world(tmp_path) as scene:
         await scene.to_question()
@@ -120,6 +134,7 @@ async def test_it_looks_back_no_further_than_it_is_asked(tmp_path: Path, environ
         assert whom("2026-06-20T08:00") == ["rev", "ada"]
         assert whom("2026-06-21") == ["ada"]
         assert audited(scene, environment, "--since", "2026-07-01").output.startswith("nobody commanded anything since")
+        assert whom("99999999999d") == ["rev", "ada"]
         wrong = audited(scene, environment, "--since", "yesterday")
         assert (wrong.exit_code, "neither a span" in wrong.output) == (2, True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import msgspec
 
+from bot.cli.plain import plain
 from bot.cli.state import looking, refuse, runs_folder
 from bot.cli.trace.finding import Alone, Found, find
 from bot.cli.trace.hops import Hop, hops, of_delivery
@@ -46,7 +47,7 @@ def command(asked: str, as_json: bool, full: bool) -> None:
 
     click.echo(" ".join(filter(None, (found.pull_request, f"run {found.run}" if found.run else ""))))
     for line in lines(found.hops, full=full):
-        click.echo(line)
+        click.echo(plain(line))
     if found.folder:
         click.echo(f"files: {found.folder} ({len(found.files)} of them)")
 
