@@ -13,7 +13,8 @@ from bot.effects.submit import given_up, name_of, silent_for_long
 from bot.engine.port import Effect, Outcome
 from bot.faults import Fault
 from bot.gating.events import Collected, Event, FerryStopped, Refused, Unseen, Watched
-from bot.gating.model import Attempt, GateRun, Place, Run, StageProgress
+from bot.gating.model import Attempt, GateRun, Place, Run
+from bot.gating.seen import StageProgress
 from bot.iris.collector_script import SCRIPT
 from bot.iris.controller import Absent, Found, Unknown
 from bot.iris.poll import FerryStatus

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from bot.config.schema import RepositoryConfig
 from bot.gating.draft import Draft
 from bot.gating.events import QueueSeen, Unseen, Watched
-from bot.gating.model import Attempt, GateRun, Place, PullRequest, Run, Told
+from bot.gating.model import Attempt, GateRun, Place, PullRequest, Run
+from bot.gating.seen import Told
 from bot.verdict.report import PerfReport, parse_report
 from bot.watching import health, outlook
 from bot.watching.look import Machine

@@ -42,7 +42,7 @@ def bar(run: Run, author: str) -> tuple[MaxGate, str]:
 
 def highest_named(run: Run, author: str) -> Bar:
     """The same, with the reason for it."""
-    given = run.handover if run.handover is not None and run.handover.head_sha == run.head_sha else Handover("")
+    given = run.handover or Handover(run.head_sha)
     return max(Bar(judged(run.assessment)), handed_on(run, given, author), key=lambda one: one.rank)
 
 

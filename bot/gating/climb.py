@@ -53,8 +53,9 @@ def assessed(draft: Draft, event: Assessed) -> bool:
         draft.run_effect("assess")
         return False
     draft.set(head_sha=event.head_sha)
+    handover = handing.of_commit(draft.pr.handovers, event.head_sha)
     assessment, corrections = handing.corrected_before(
-        run.handover, assessment, event.head_sha, event.merge_base, event.base_ref
+        handover, assessment, event.head_sha, event.merge_base, event.base_ref
     )
     draft.change(
         head_sha=event.head_sha,
@@ -68,6 +69,7 @@ def assessed(draft: Draft, event: Assessed) -> bool:
         checks=event.checks,
         assessment=assessment,
         corrections=corrections,
+        handover=handover,
         head_moved_to="",
         base_moved_to="",
         clusters=event.clusters,

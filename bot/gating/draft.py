@@ -113,6 +113,7 @@ class Draft:
         before, place = self.pr.run, self.pr.place
         assert place is not None, "a run begins only by a mention, which names its place"  # noqa: S101
         ordinal = 1
+        self.set(handovers=handing.remembered(self.pr.handovers, before, place.author, self.pr.head_sha))
         if before is not None:
             ordinal = before.ordinal + 1
             line = EarlierRun(before.id, before.state, before.head_sha, before.since)
@@ -127,7 +128,6 @@ class Draft:
             requested_reason=reason,
             requested_by_author=by_author,
             consent=consent,
-            handover=handing.over(before, place.author, self.pr.head_sha),
         )
         self.set(run=run)
         self.reason = f"run {run.id} begins, asked for by {asked_by}"

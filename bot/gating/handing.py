@@ -14,26 +14,30 @@ from bot.gating.answering import corrected
 from bot.gating.model import Run
 from bot.gating.words import Correction, Handover
 
+# Commits that a pull request remembers: a push that is taken back makes one of before the head again.
+_MOST_COMMITS = 5
 
-def over(before: Run | None, author: str, head_now: str) -> Handover | None:
-    """What the run after `before` is given; None where there is nothing, or no known commit that it is about.
+
+def remembered(known: tuple[Handover, ...], before: Run | None, author: str, head_now: str) -> tuple[Handover, ...]:
+    """What is `known` by commit, the last ones, with what the run `before` leaves.
 
     `head_now` is the pull request's head as far as it is known, or empty.
     """
     if before is None:
-        return None
+        return known
     # A run that never came to read its diff is about the commit of its first mention, where that is known, or the head.
     head = before.head_sha or (before.consent.head_sha if before.consent is not None else head_now)
-    if not head:
-        return before.handover
-    given = before.handover
-    if given is None or given.head_sha != head:
-        given = Handover(head)
+    given = (before.handover if before.head_sha else None) or of_commit(known, head) or Handover(head)
     bar = ceiling.handed_on(before, given, author)
     given = replace(given, max_gate=bar.max_gate, named_by=bar.by, reason=bar.reason)
-    if before.assessment is None:
-        return given
-    return replace(given, merge_base=before.merge_base, base_ref=before.base_ref, corrections=before.corrections)
+    if before.assessment is not None:
+        given = replace(given, merge_base=before.merge_base, base_ref=before.base_ref, corrections=before.corrections)
+    others = tuple(one for one in known if one.head_sha != head)
+    return (*others[-_MOST_COMMITS + 1 :], given) if head else known
+
+
+def of_commit(known: tuple[Handover, ...], head_sha: str) -> Handover | None:
+    return next((one for one in known if one.head_sha == head_sha), None)
 
 
 def corrected_before(

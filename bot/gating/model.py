@@ -12,6 +12,7 @@ import msgspec
 
 from bot.assessment.model import Assessment
 from bot.gating.marks import Check, Notice, Press
+from bot.gating.seen import StageProgress, Told
 from bot.gating.states import RunState
 from bot.gating.tested import FailedCommand
 from bot.gating.words import Consent, Correction, Exclusion, FormerVerdict, Handover, Held, MaxGate
@@ -72,24 +73,6 @@ class Baseline(msgspec.Struct, frozen=True):
     source: Literal["artifact", "mirror"] = "artifact"
     source_reason: str = ""
     machines: tuple[Machine, ...] = ()
-
-
-class StageProgress(msgspec.Struct, frozen=True):
-    """One pipeline stage as the cluster shows it. `shards_total` 0 where unknown."""
-
-    name: str
-    state: Literal["waiting", "running", "done", "failed"]
-    seconds: float
-    shards_done: int = 0
-    shards_total: int = 0
-
-
-class Told(msgspec.Struct, frozen=True):
-    """What the comment was last written for: a line that names all that matters at once, and the outlook and queue."""
-
-    news: str = ""
-    outlook: Outlook | None = None
-    queue: Queue | None = None
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -180,8 +163,8 @@ class Run(msgspec.Struct, frozen=True):
     was let stand; `override` says who changed it and why. `checks`: its repository wants a check run. `called_for`:
     what people were called for, each once. `reason` is the public sentence of an end that needs one. `cluster` is
     another than the usual one, by its name among `clusters`; `retry_asked` is the half of a `retry` that was said,
-    `retry_requested_by` who said the whole of it about a ferry, and `retry_cluster` where. `handover` is what the run
-    before left to this one, `held` are answers to the question that is on its way.
+    `retry_requested_by` who said the whole of it about a ferry, and `retry_cluster` where. `handover` is what runs
+    of its commit left to this one, `held` are answers to the question that is on its way.
     """
 
     id: str
@@ -274,7 +257,8 @@ class PullRequest(msgspec.Struct, frozen=True):
     `head_before` is the head that `head_sha` replaced, as its delivery said. `comment_id` and `comment_digest` are the
     canonical comment and what was last written there, `check` is the check run; `notices` are the comments that
     called people, `presses` the buttons that were last pressed; `sequence` numbers effects so that their ids are unique
-    for all time. `open_as_of`: GitHub's time of the last that it told of `is_open`.
+    for all time. `open_as_of`: GitHub's time of the last that it told of `is_open`. `handovers` are what runs
+    left to others of their commits, of the last commits.
     """
 
     place: Place | None = None
@@ -294,3 +278,4 @@ class PullRequest(msgspec.Struct, frozen=True):
     presses: tuple[Press, ...] = ()
     notices: tuple[Notice, ...] = ()
     open_as_of: datetime | None = None
+    handovers: tuple[Handover, ...] = ()

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from bot.gating.model import GateRun, PullRequest, StageProgress
+from bot.gating.model import GateRun, PullRequest
+from bot.gating.seen import StageProgress
 from bot.gating.states import RunState
 from bot.gating.tested import BaseChecks, FailedCommand
 from bot.gating.words import Exclusion, Handover

@@ -15,7 +15,8 @@ from bot.comment.limits import MOST_BYTES, MOST_CHARACTERS
 from bot.comment.markdown import block, code, length, plain, table, text
 from bot.comment.question import question
 from bot.comment.sentences import mention, sentence
-from bot.gating.model import EarlierRun, GateRun, PullRequest, StageProgress
+from bot.gating.model import EarlierRun, GateRun, PullRequest
+from bot.gating.seen import StageProgress
 from bot.gating.states import RunState
 from bot.gating.tested import FailedCommand
 from bot.gating.words import Exclusion, FormerVerdict, Handover

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from bot.conversation.commands import (
+    Answer,
     Assess,
     Command,
     Continue,
@@ -39,9 +40,11 @@ from bot.gating.marks import Check
 from bot.gating.model import Run
 from bot.gating.step import step
 from bot.gating.written import Checked
+from tests.gating.named_ceilings import NamedCeilings
 from tests.gating.story import (
     BESIDE,
     HEAD,
+    HOT,
     NEWER,
     PLACE,
 )
@@ -50,6 +53,7 @@ from tests.gating.surroundings import VERDICTS, Surroundings, chosen
 COMMANDS: tuple[Command, ...] = (
     *(Assess(), Help(), Status(), Continue(), Retry(), Retry("spare"), Stop(), Reanalyse(), Skip("no need")),
     *(Go(), Go("skip", "no need"), Go("1", "enough"), Go("3", "all of it")),
+    *(Answer(HOT, "cpu", False, "measured"), Answer(HOT, "trivial", True, "a comment"), Answer(HOT, "shuffle", True)),
     *(Exclude("normalize", "flaky"), Exclude("nothing of that name"), Include("normalize")),
 )
 # What an ended run may still ask for: reading, speaking, cleaning and judging again.
@@ -66,6 +70,7 @@ class World(Surroundings, RuleBasedStateMachine):
         self.timers: dict[str, Event] = {}
         self.waiting: dict[str, SlotRequest[Event]] = {}
         self.held: set[str] = set()
+        self.ceilings = NamedCeilings()
 
     # ---- the engine
 
@@ -81,6 +86,7 @@ class World(Surroundings, RuleBasedStateMachine):
         self.pr = transition.state
         self.now += timedelta(seconds=1)
         self._check_the_end(event, before.run, transition.effects)
+        self.ceilings.follow(event, before.run, self.pr.run)
         self.open = [one for one in self.open if one.scope not in transition.revoke or self._claimed(one)]
         for effect in transition.effects:
             # The check run is written by a rule of its own. Nothing waits for these.
@@ -218,6 +224,7 @@ class World(Surroundings, RuleBasedStateMachine):
         self.a_live_ferry_holds_its_tier()
         self.an_ended_run_holds_and_awaits_nothing()
         self.a_live_run_is_waiting_for_something()
+        self.each_answer_is_kept_once()
 
     def never_two_live_ferries_for_one_gate(self) -> None:
         # Whichever of the pull request's runs they belong to.
@@ -244,6 +251,10 @@ class World(Surroundings, RuleBasedStateMachine):
         timed = any(name.endswith(f":{run.id}") for name in self.timers)
         queued = any(holder.startswith(f"{run.id}/") for holder in self.waiting)
         assert awaited or timed or queued, f"nothing will ever move a run that is {run.state}"
+
+    def each_answer_is_kept_once(self) -> None:
+        corrections = self.pr.run.corrections if self.pr.run is not None else ()
+        assert len({(one.path, one.question) for one in corrections}) == len(corrections)
 
     def teardown(self) -> None:
         """From wherever the story left it, an end is reachable: stop is said, and what is open ends."""
