@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from bot import logs
+from bot import certificates, logs
 from bot.app import Vitals, open_app
 from bot.config.settings import Settings
 from bot.deployment import GateEngine
@@ -92,6 +92,8 @@ async def serve(settings: Settings) -> None:
         gc.collect()
         gc.freeze()
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
+        # Deliveries come in meanwhile; nobody is asked for anything before.
+        await asyncio.to_thread(certificates.read)
         acting = asyncio.create_task(app.engine.run())
         testing = asyncio.create_task(_report_cage(app.rooms, app.vitals))
         looking = asyncio.create_task(app.rounds.keep(timedelta(seconds=settings.recovery_seconds)))

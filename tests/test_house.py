@@ -14,6 +14,7 @@ VALUES = {"faults", "journal", "redaction"}
 
 # Room → the rooms of `bot` it may import. What is absent here may import nothing of `bot` but itself.
 MAY_KNOW: dict[str, set[str]] = {
+    "certificates": set(),
     "config": set(),
     "engine": set(),
     "faults": set(),
@@ -57,7 +58,17 @@ MAY_KNOW: dict[str, set[str]] = {
     }
     | VALUES,
     "deployment": {"config", "effects.registry", "engine", "gating", "iris", "sandbox"} | VALUES,
-    "serving": {"app", "config", "deployment", "effects.context", "engine", "heap", "logs", "server.listening"},
+    "serving": {
+        "app",
+        "certificates",
+        "config",
+        "deployment",
+        "effects.context",
+        "engine",
+        "heap",
+        "logs",
+        "server.listening",
+    },
 }
 KNOWS_EVERYTHING = {"app", "cli"}
 PURE = ("conversation", "assessment", "gating", "verdict", "comment", "watching", "parity")

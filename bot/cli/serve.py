@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from bot import certificates
 from bot.config.environment import MissingSettings, load_settings, unknown_variables
 from bot.engine.port import CannotStart
 from bot.faults import Fault
@@ -23,7 +24,7 @@ def command() -> None:
     for told in unknown_variables():
         click.echo(f"perf-gate: {told}", err=True)
     # Imported only now: a missing setting should be told without waiting for the whole house to be built.
-    with uncollected():
+    with uncollected(), certificates.read_later():
         import uvloop
 
         from bot.serving import serve
