@@ -131,6 +131,8 @@ class Cage:
             output = TailLog(log)
             try:
                 ended = await execute(command, within, output, usage)
+            except OSError as error:
+                return CommandResult(None, False, "", _not_set_up(os.strerror(error.errno or 0)))
             finally:
                 output.close()
         return _result(argv, ended, output.tail())
@@ -212,4 +214,11 @@ def _result(argv: Sequence[str], ended: Ended, tail: str) -> CommandResult:
         if "/" in argv[0]:
             return CommandResult(127, False, f"{argv[0]}: not found")
         return CommandResult(None, False, "", f"`{argv[0]}` is not among the sandbox's tools")
-    return CommandResult(None, ended.timed_out, "", f"the cage could not be set up: {tail or 'no word from it'}")
+    return CommandResult(None, ended.timed_out, "", _not_set_up(tail or "no word from it"))
+
+
+def _not_set_up(why: str) -> str:
+    # EAGAIN of fork(2) and clone(2), as programs and the shell tell it.
+    full = "Resource temporarily unavailable" in why or "Cannot fork" in why
+    hint = "; the bot's user, or its container, may start no more processes (`ulimit -u`, pids.max)" if full else ""
+    return f"the cage could not be set up: {why}{hint}"

@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any
@@ -34,7 +34,7 @@ async def execute(
     command: Callable[[int], list[str]], within: timedelta, output: TailLog, usage: Usage | None = None
 ) -> Ended:
     """Run `command(status_fd)`, a bwrap command line, for at most `within` and while `usage` lets it; afterwards no
-    process of it is left."""
+    process of it is left. Raises OSError where this machine lets none begin."""
     process, status = _start(command)
     assert process.stdout is not None  # noqa: S101 — it was asked for
     first = bytearray()
@@ -82,21 +82,21 @@ def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes]
     empty, because the cage's first process shows its own to all others.
     """
     status, inherited = os.pipe()
-    try:
-        process = subprocess.Popen(
-            command(inherited),
-            env={},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=(inherited,),
-        )
-    except BaseException:
-        os.close(status)
-        raise
-    finally:
-        os.close(inherited)
+    with ExitStack() as unless_started:
+        unless_started.callback(os.close, status)
+        try:
+            process = subprocess.Popen(
+                command(inherited),
+                env={},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=(inherited,),
+            )
+        finally:
+            os.close(inherited)
+        unless_started.pop_all()
     return process, status
 
 

@@ -1,12 +1,14 @@
 """The one door of a cage: an HTTP proxy on a UNIX socket that opens tunnels to the listed hosts and to nothing else.
 
 Only CONNECT (RFC 9110, section 9.3.6) is known, so what goes through is the client's own TLS and no request can be
-written by anybody in between. The door stands outside the cage, where its code cannot change what is listed.
+written by anybody in between. That TLS must ask for the very host, because others may be served at the same address.
+The door stands outside the cage, where its code cannot change what is listed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import os
 import re
 import tempfile
@@ -15,6 +17,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
+
+from bot.sandbox.server_name import REFUSAL, NotTls, read_server_name
 
 HTTPS = 443
 _HEAD = 8 * 2**10  # bytes of a request's head; a client's own is a tenth
@@ -99,9 +103,33 @@ class Door:
             return
         writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         try:
+            async with asyncio.timeout(_HEAD_WITHIN):
+                first = await _asking_for(host, reader)
+            if first is None:
+                writer.write(REFUSAL)
+                await writer.drain()
+                return
+            upstream[1].write(first)
             await asyncio.gather(_pump(reader, upstream[1]), _pump(upstream[0], writer))
         finally:
             upstream[1].close()
+
+
+async def _asking_for(host: Host, reader: asyncio.StreamReader) -> bytes | None:
+    """The client's first message, where it asks for this host. Addresses are asked for without a name (RFC 6066)."""
+    try:
+        message, name = await read_server_name(reader)
+    except NotTls:
+        return None
+    return message if name == (None if _is_address(host.name) else host.name) else None
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 async def _pump(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:

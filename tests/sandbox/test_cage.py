@@ -230,3 +230,23 @@ async def test_what_one_cage_starts_takes_nothing_from_another_of_the_same_user(
     full.cancel()
     with pytest.raises(asyncio.CancelledError):
         await full
+
+
+async def test_a_command_that_this_machine_lets_nobody_start_is_the_sandboxes_fault(tree: Path) -> None:
+    before = os.listdir("/proc/self/fd")  # noqa: PTH208 — names are wanted
+    result = await Cage().run(["echo", "x" * 2**18], tree=tree, within=LONG, memory_mb=512)
+    assert result == CommandResult(None, False, "", "the cage could not be set up: Argument list too long")
+    assert len(os.listdir("/proc/self/fd")) == len(before)  # noqa: PTH208
+
+
+@pytest.mark.parametrize(
+    "said", ["bwrap: Creating new namespace failed: Resource temporarily unavailable", "Cannot fork"]
+)
+async def test_when_no_more_processes_may_start_it_is_said_what_to_look_at(tree: Path, said: str) -> None:
+    full = tree.parent / "bwrap"
+    await asyncio.to_thread(full.write_text, f"#!/bin/sh\necho {said}\nexit 1\n")
+    full.chmod(0o755)
+    assert await Cage(bwrap=str(full)).self_test(tree.parent) == (
+        f"the cage could not be set up: {said}; the bot's user, or its container, may start no more processes "
+        "(`ulimit -u`, pids.max)"
+    )
