@@ -165,6 +165,8 @@ async def stop_ferry(rooms: Rooms, effect: Effect, context: Context) -> Outcome[
         if silent_for_long(effect, context):
             return Outcome(given_up(run, job_id, fault.public))
         raise
+    if isinstance(known, Unknown) and silent_for_long(effect, context):
+        return Outcome(given_up(run, job_id, "Iris has not answered for a day"))
     if isinstance(known, Unknown) or (isinstance(known, Found) and known.state not in TERMINAL_STATES):
         raise Fault("the ferry is still being stopped", f"{job_id}: {known}", retryable=True)
     return Outcome(FerryStopped(run.id, gate.number, gate.attempts[-1].number))

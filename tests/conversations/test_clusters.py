@@ -12,11 +12,16 @@ from bot.effects.context import ClusterUnset, Rooms
 from bot.gating.model import Run
 from bot.gating.states import RunState
 from bot.iris.adapter import Iris
+from bot.iris.controller import Unknown
 from tests.conversations.world import golden, world
 
 
 def unset(rooms: Rooms, run: Run) -> Iris:
     raise ClusterUnset("spare")
+
+
+async def nobody_knows(iris: Iris, job_id: str) -> Unknown:
+    return Unknown(job_id, "no healthy upstream")
 
 
 async def test_a_ferry_on_a_cluster_that_is_gone_is_told_and_given_up_after_a_while(
@@ -52,14 +57,18 @@ async def test_a_stop_ends_a_run_whose_cluster_is_gone_at_once(tmp_path: Path, m
         assert (await w.run()).state is RunState.stuck
 
 
+@pytest.mark.parametrize("takes_the_stop", [False, True])
 async def test_a_stop_is_let_go_after_a_long_while_without_an_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, takes_the_stop: bool
 ) -> None:
     monkeypatch.setattr("bot.effects.submit._SILENT_FOR", timedelta(minutes=20))
     async with world(tmp_path) as w:
         await w.scheduled_run()
         await w.to_ferrying()
-        w.iris.silent = True
+        if takes_the_stop:
+            w.iris.stops_slowly = 10**6
+            monkeypatch.setattr(Iris, "state", nobody_knows)
+        w.iris.silent = not takes_the_stop
         await w.says("rev", "@perf-gate stop")
         assert "once more" in w.reply()
         await w.says("rev", "@perf-gate stop")

@@ -82,6 +82,14 @@ def _submitted(event: Event) -> str:
     return f"{_attempt(event)} is out"
 
 
+def _unsubmitted(event: Event) -> str:
+    return redact(f"{_attempt(event)} was not taken: {event.get('reason')}")[:_SHOWN]
+
+
+def _unseen(event: Event) -> str:
+    return redact(f"{_attempt(event)}: {event.get('why') or 'Iris does not answer'}")[:_SHOWN]
+
+
 def _watched(event: Event) -> str:
     seen = event.get("seen", {})
     done = [stage["name"] for stage in seen.get("progress", ()) if stage.get("state") == "done"]
@@ -120,7 +128,8 @@ _KNOWN: dict[str, Callable[[Event], str]] = {
     "PreflightFailed": _preflight,
     "SlotGranted": _attempt,
     "CheckDue": _attempt,
-    "Unseen": _attempt,
+    "Unseen": _unseen,
+    "Unsubmitted": _unsubmitted,
     "FerryStopped": _attempt,
     "Published": _nothing,
     "Asked": _nothing,
