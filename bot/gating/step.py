@@ -122,6 +122,10 @@ def _effect_failed(draft: Draft, event: EffectFailed) -> None:
     if event.kind == "authorise":
         draft.reply(event.comment_id, replies.cannot_authorise(event.sentence))
         return
+    if event.kind == "help":
+        # Whoever asks for help is told at least what can be said, and who may as far as nobody configured it.
+        draft.effect("reply", {"comment_id": event.comment_id, "text": replies.help_table()})
+        return
     if event.kind == "rejudge":
         draft.reply(event.comment_id, judged.cannot_rejudge(event.sentence))
         return

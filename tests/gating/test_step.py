@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.conversation.commands import Assess, Continue, Go, Retry
+from bot.conversation.commands import Assess, Continue, Go, Help, Retry
 from bot.gating.events import (
     BaselineFound,
     CannotAssess,
@@ -20,7 +20,7 @@ from bot.gating.events import (
     Submitted,
     Watched,
 )
-from bot.gating.happenings import Closed, HeadMoved
+from bot.gating.happenings import Closed, HeadMoved, Mentioned
 from bot.gating.model import Attempt
 from bot.gating.states import ENDS, RunState
 from bot.gating.tested import FailedCommand
@@ -176,3 +176,10 @@ def test_a_refusal_is_stuck_and_publishing_goes_on_after_an_end() -> None:
     assert story.state() is RunState.stuck
     story.tell(Published(9, "digest"))
     assert (story.pr.comment_id, story.pr.comment_digest, story.pr.revision) == (9, "digest", 1)
+
+
+def test_help_is_given_with_the_built_in_roles_where_the_configuration_cannot_be_read() -> None:
+    story = Story()
+    story.tell(Mentioned(PLACE, 7, "rev", Help()))
+    assert story.tell(EffectFailed("help", "", "GitHub does not let me read the repository", 7)) == ["reply"]
+    assert "| Say | and the bot will | Who may |" in story.effects[-1].payload["text"]
