@@ -207,8 +207,8 @@ def watched(draft: Draft, event: Watched) -> None:
         draft.end(RunState.stopped, replies.stopped_by(draft.run.stop_requested_by))
     elif event.ended:
         draft.release_tier()
-        # Half a `stop` that was said about the ferry says nothing about its verdict.
-        draft.change(stop_asked_by="")
+        # Half a `stop` or `retry` that was said about the ferry says nothing about its verdict.
+        draft.change(stop_asked_by="", retry_asked="")
         draft.enter(RunState.collecting)
         draft.attempt_effect("collect")
     else:

@@ -146,3 +146,12 @@ def test_a_stop_after_a_warning_lets_the_warning_stand() -> None:
     assert story.state() is RunState.awaiting_escalation
     story.say(Stop())
     assert (story.state(), story.run.reason) == (RunState.warned, "stopped by rev")
+
+
+def test_half_a_retry_elsewhere_said_of_the_ferry_is_none_of_its_verdict() -> None:
+    story = ferrying()
+    story.say(Retry("spare"))
+    story.ferry_ends(1, "fail")
+    story.say(Retry("spare"))
+    assert story.state() is RunState.failed
+    assert "not comparable" in last_reply(story)
