@@ -115,7 +115,7 @@ def _outside(assessment: Assessment) -> str:
     parts = []
     if assessment.flagged:
         flagged = ", ".join(code(path) for path in list(assessment.flagged)[:10])
-        parts.append(f"⚠ Flagged, not gated by itself: {flagged}. Is a run wanted for it?")
+        parts.append(f"⚠ Flagged: {flagged}, which alone asks for no run. Is one wanted for it?")
     if assessment.out_of_scope:
         rows = [f"- {code(path)}: {text(why, 200)}" for path, why in list(assessment.out_of_scope.items())[:20]]
         count = len(assessment.out_of_scope)

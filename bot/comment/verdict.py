@@ -114,7 +114,7 @@ def _next(run: Run, judgement: Judgement) -> str:
     if judgement.verdict == "inconclusive" and above:
         return f"`@perf-gate retry` measures again, `@perf-gate continue` climbs on to gate {above} all the same."
     if judgement.verdict == "inconclusive":
-        return "`@perf-gate retry` measures again; this is no word about the code."
+        return "`@perf-gate retry` measures again; this says nothing about the code."
     if judgement.verdict == "fail":
         return "the author decides; after a fix, push and say `@perf-gate`."
     return "`@perf-gate retry` measures again, once the cause is mended."

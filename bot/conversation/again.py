@@ -13,8 +13,8 @@ def confirm_retry(spent_seconds: float, wall_seconds: float, cluster: str) -> st
     again = f"retry cluster={cluster}" if cluster else "retry"
     return (
         f"A ferry of this run is out. It has run for {minutes(spent_seconds)} of about {minutes(wall_seconds)}, which "
-        f"would be lost: it is stopped, and when it is gone the gate is submitted again.{other} "
-        f"Say `@perf-gate {again}` once more to do so."
+        f"would be lost.{other} Say `@perf-gate {again}` once more to have it stopped and, once it is gone, the gate "
+        "submitted again."
     )
 
 
@@ -24,8 +24,8 @@ def confirm_cluster(cluster: str) -> str:
 
 def _not_comparable(cluster: str) -> str:
     return (
-        f"On `{cluster}` other machines do the work than did the baseline's, so its report is shown beside the "
-        "baseline but not judged: the pair counts as not comparable."
+        f"The baseline ran elsewhere than on `{cluster}`, so a report from there is shown beside it, but not judged: "
+        "the two are not comparable."
     )
 
 
@@ -70,7 +70,7 @@ def warned_about_another_head(shown: str, head: str) -> str:
 
 def was_inconclusive() -> str:
     """Why a ferry is submitted again, as the rest of a sentence that names the one before."""
-    return "was inconclusive: infra noise, no word about the code"
+    return "was inconclusive: noise of the cluster, which says nothing about the code"
 
 
 def ended_badly(state: str) -> str:

@@ -225,7 +225,7 @@ def _go(text: str, trailing: str, reason: str) -> Said:
     for gate in MAX_GATES:
         if gate == value:
             return Go(gate, reason or trailing)
-    return Misunderstood("`max_gate` is one of skip, 1, 2 and 3")
+    return Misunderstood("`max_gate` is skip, 1, 2 or 3")
 
 
 def _of_a_stage(word: str, rest: str) -> Said:

@@ -21,13 +21,13 @@ def excluded_ahead(stage: str, *, known: bool, close: str = "") -> str:
     """An exclusion that counts when the comparison comes. `known`: the baseline has the stage; else `close` is an
     expected one that may have been meant."""
     if known:
-        return f"Recorded: {quoted(stage)} does not count, from the next comparison of this run on. {_UNDO}"
+        return f"Recorded: from the next comparison of this run on, {quoted(stage)} does not count. {_UNDO}"
     name = f'"{close}"' if " " in close else close
     hint = (
         f" Did you mean {quoted(close)}? Then say {quoted(f'@perf-gate exclude stage={name}', 120)}." if close else ""
     )
     return (
-        f"Recorded: {quoted(stage)} does not count, from the first comparison of this run on, if its reports have a "
+        f"Recorded: from the first comparison of this run on, {quoted(stage)} does not count, if its reports have a "
         f"stage of that name.{hint} {_UNDO}"
     )
 
@@ -42,7 +42,7 @@ def takes_it_back() -> str:
 
 
 def included_ahead(stage: str) -> str:
-    return f"Recorded: {quoted(stage)} counts again, from the next comparison of this run on."
+    return f"Recorded: from the next comparison of this run on, {quoted(stage)} counts again."
 
 
 def included(stage: str) -> str:

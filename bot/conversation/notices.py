@@ -46,7 +46,7 @@ def verdict(people: Sequence[str], verdict: str, gate: int, head_sha: str) -> st
 def halted(people: Sequence[str], head_sha: str) -> str:
     return (
         f"{call(*people)}: halted for {short(head_sha)}, since lint, types or tests failed. No ferry was submitted; "
-        "a push with the fix is assessed by itself."
+        "push the fix, and it is assessed without being asked for."
     )
 
 

@@ -74,7 +74,10 @@ def pressed(actor: str, button: str, text: str) -> str:
 
 
 def button_of_before(state: str, head_sha: str) -> str:
-    return f"That button is of before: the run for {short(head_sha)} {where_it_stands(state)}. Nothing was done."
+    return (
+        "That button was for an earlier state of things, so nothing was done. "
+        f"The run for {short(head_sha)} {where_it_stands(state)}."
+    )
 
 
 def unheard() -> str:
@@ -91,14 +94,14 @@ def heard_a_review() -> str:
 
 def edits_do_not_count() -> str:
     return (
-        "Edits are not run, since others than its author can edit a comment: what this one says now is not done. "
-        "To have it done, say it in a new comment."
+        "Edits are not run, since others than its author can edit a comment. "
+        "To have done what this one says now, say it in a new comment."
     )
 
 
 def denied(needed: str) -> str:
     return (
-        f"Thanks, but this command needs `{needed}` access to the repository, which I could not find for you. "
+        f"Thanks, but this command needs `{needed}` access to the repository, and GitHub tells me that you have less. "
         "Anyone who has it can give the same command, and then it counts."
     )
 
@@ -120,6 +123,9 @@ def status(state: str, head_sha: str) -> str:
 
 
 def already(state: str, head_sha: str) -> str:
+    """To somebody who asks for a run where one is under way."""
+    if state == "assessing":
+        return "I am still reading the diff. The question comes next, and can be answered then."
     return (
         f"There is a run for {short(head_sha)} already: {state_read_aloud(state)}. "
         "`@perf-gate stop` ends it, then a new one can begin."
@@ -151,11 +157,11 @@ def base_changed(shown: str, base: str) -> str:
     )
 
 
-def not_granted(chosen: str) -> str:
-    """The words alone were allowed, but what they come to for this question is not."""
+def not_granted(chosen: str, role: str) -> str:
+    """The words alone were allowed, but what they come to for this question needs another role."""
     return (
-        f"Here that means `max_gate={chosen}`, which this repository lets fewer people decide. "
-        "Somebody with that permission can give the same answer."
+        f"Here that means `max_gate={chosen}`, which needs `{role}` access in this repository. "
+        "Anyone who has it can give the same answer, and then it counts."
     )
 
 
@@ -169,9 +175,7 @@ def author_cannot_waive(chosen: str, proposed: str, role: str = "write", named_b
         f"the `{proposed}` that {quoted(named_by)} named for this commit" if named_by else f"the proposed `{proposed}`"
     )
     what = f"`{chosen}` measures nothing" if chosen == proposed else f"`{chosen}` is less than {meant}"
-    return (
-        f"{what}, and the author of a pull request cannot weaken its own gate. Another person with {role} access can."
-    )
+    return f"{what}, and the author of a pull request cannot weaken its gate. Another person with {role} access can."
 
 
 def override(actor: str, chosen: str, reason: str) -> str:

@@ -6,7 +6,7 @@ from bot.conversation import replies
 from bot.gating import ceiling, climb
 from bot.gating.draft import Draft
 from bot.gating.events import Assessed
-from bot.gating.granting import is_author_called, role_to_waive
+from bot.gating.granting import is_author_called, permissions_of, role_to_waive
 from bot.gating.states import RunState
 from bot.gating.words import Consent, MaxGate
 
@@ -40,7 +40,7 @@ def refusal(draft: Draft, its_author: bool, chosen: MaxGate, granted: tuple[str,
     if weakens and its_author:
         return replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen), named_by)
     family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
-    return None if family in granted else replies.not_granted(chosen)
+    return None if family in granted else replies.not_granted(chosen, getattr(permissions_of(run), family))
 
 
 def decide(draft: Draft, actor: str, chosen: MaxGate, reason: str) -> None:

@@ -130,7 +130,7 @@ def test_code_quotes_headings_links_html_and_signatures_never_command(body: str)
     [
         ("@perf-gate gooo", "did you mean `go`"),
         ("@perf-gate what is this", "`what` is not a command"),
-        ("@perf-gate max_gate=4", "one of skip, 1, 2 and 3"),
+        ("@perf-gate max_gate=4", "`max_gate` is skip, 1, 2 or 3"),
         ("@perf-gate go now", "after `go`"),
         ("@perf-gate stop it", "takes nothing after it"),
         ("@perf-gate go\n@perf-gate stop", "several"),
@@ -173,7 +173,7 @@ def test_what_is_not_understood_is_told(body: str, part: str) -> None:
         ("max_gate=2 because `a` and *b*", Go("2", "`a` and *b*")),
         ("max_gate=2 because\nonly minhash", Go("2", "only minhash")),
         ("max_gate=1\n\nonly minhash moved", Go("1", "only minhash moved")),
-        ("max_gate=9", Misunderstood("`max_gate` is one of skip, 1, 2 and 3")),
+        ("max_gate=9", Misunderstood("`max_gate` is skip, 1, 2 or 3")),
         ("go\n\n-- \nada\nsent from a phone", Go()),
         ("go ahead", None),
         ("going", None),

@@ -78,7 +78,7 @@ SAID: Final[dict[str, list[str]]] = {
     "stale_go": [replies.stale_go(SHOWN, HEAD)],
     "asked_anew": [replies.asked_anew(HEAD)],
     "base_changed": [replies.base_changed("main", "release/`@ada`")],
-    "not_granted": [replies.not_granted("skip")],
+    "not_granted": [replies.not_granted("skip", "maintain")],
     "superseded": [replies.superseded(HEAD)],
     "author_cannot_waive": [
         replies.author_cannot_waive("skip", "3"),

@@ -108,7 +108,7 @@ async def test_an_author_under_another_name_is_the_author_all_the_same(tmp_path:
         # No delivery about the pull request itself tells of the new name.
         await w.sim.rename_account("ada", "lovelace")
         await w.presses("lovelace", "skip")
-        assert "the author of a pull request cannot weaken its own gate" in w.reply()
+        assert "the author of a pull request cannot weaken its gate" in w.reply()
         assert (await w.run()).state is RunState.awaiting_reviewer
         # The name that is free again is somebody else's, who may not.
         w.sim.account("ada")

@@ -60,7 +60,7 @@ async def test_fray_beside_zephyr_is_flagged(tmp_path: Path) -> None:
     async with world(tmp_path, files=FRAY | {SHUFFLE: FILES[SHUFFLE].replace("1024", "9")}) as w:
         question = await w.to_question()
         assert "Proposed max_gate: 3" in question
-        assert "Flagged, not gated by itself: `lib/fray/src/fray/job.py`" in question
+        assert "Flagged: `lib/fray/src/fray/job.py`, which alone asks for no run." in question
 
 
 async def test_a_proven_trivial_change_is_waived_by_go_of_another(tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ def test_re_run_pressed_again_after_it_began_leaves_the_new_run_alone(failed: Pr
     assert failed.press("retry", run_id=before) == ["reply"]
     assert failed.answers() == [
         "`rev` pressed **Re-run** on the check run. "
-        "That button is of before: the run for the head commit is reading the diff. Nothing was done."
+        "That button was for an earlier state of things, so nothing was done. "
+        "The run for the head commit is reading the diff."
     ]
     assert failed.run == begun
 
@@ -73,7 +74,7 @@ def test_re_run_pressed_twice_before_either_was_looked_up_begins_one_run(failed:
     begun = failed.run
     assert begun.ordinal == 2
     assert "reply" in failed.looked_up(-1)
-    assert "That button is of before" in failed.answers()[0]
+    assert "That button was for an earlier state" in failed.answers()[0]
     assert failed.run == begun
 
 
