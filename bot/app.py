@@ -169,14 +169,14 @@ def _web(
     every = timedelta(seconds=rooms.settings.recovery_seconds)
 
     def signs() -> Signs:
-        return Signs(vitals.started, rounds.ended_at, every, vitals.sandbox_holds)
+        return Signs(vitals.started, rounds.ended_at, every, vitals.sandbox_holds, rounds.asked_at)
 
     application.router.add_get("/healthz", healthz)
     application.router.add_get("/readyz", readiness(engine, signs, clock.now))
 
     def process() -> Process:
         left = rooms.github.requests_left
-        return Process(left, engine.running, vitals.sandbox_holds, vitals.started, rounds.ended_at)
+        return Process(left, engine.running, vitals.sandbox_holds, vitals.started, rounds.asked_at)
 
     kinds = [row.kind for row in ROWS]
     application.router.add_get("/metrics", metrics(pages.reader.glance, tally, process, kinds, clock.now))

@@ -59,14 +59,14 @@ class Snapshot:
 class Process:
     """What only the process knows: requests left by installation, whether the engine's loop runs, the sandbox, rounds.
 
-    `sandbox_holds` None: not tested yet; `round_ended` None: no round of recovery has ended yet.
+    `sandbox_holds` None: not tested yet; `asked_at` None: GitHub has not told yet which webhooks it could not deliver.
     """
 
     requests_left: Mapping[str, int]
     engine_runs: bool
     sandbox_holds: bool | None
     started: datetime
-    round_ended: datetime | None
+    asked_at: datetime | None
 
 
 def metrics(
@@ -217,9 +217,11 @@ def families(seen: Snapshot, tally: Tally, process: Process, kinds: Sequence[str
     yield gauge("engine_running", "Whether the engine's loop runs.", process.engine_runs)
     # What is not tested yet is no trouble yet.
     yield gauge("sandbox_holds", "Whether preflight can run.", process.sandbox_holds is not False)
-    ended = process.round_ended or process.started
+    asked_at = process.asked_at or process.started
     yield gauge(
-        "last_recovery_round_age_seconds", "Since missed webhooks were last looked for.", (now - ended).total_seconds()
+        "last_recovery_round_age_seconds",
+        "Since missed webhooks were last looked for.",
+        (now - asked_at).total_seconds(),
     )
 
 

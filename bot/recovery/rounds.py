@@ -64,6 +64,8 @@ class Rounds:
         self._looked_at: dict[str, datetime] = {}
         self.ended_at: datetime | None = None
         """When the last round ended, whatever it had to leave out."""
+        self.asked_at: datetime | None = None
+        """When GitHub last told which deliveries it could not make: it may be down, or refuse this App."""
 
     async def keep(self, every: timedelta) -> None:
         """Make rounds until cancelled. A round that fails is told in the log, and the next one makes up for it."""
@@ -83,7 +85,8 @@ class Rounds:
             _log.warning("a round of recovery was left out", extra={"why": str(error)})
             return False
         if not ours:
-            self.ended_at = self._clock.now()
+            # Another process makes it, and says itself where it cannot.
+            self.ended_at = self.asked_at = self._clock.now()
         return ours
 
     async def make(self) -> None:
@@ -95,7 +98,7 @@ class Rounds:
         asked = await self._shielded("the log of deliveries", self._ask_again(now))
         await self._shielded("the live pull requests", self._look_around(now))
         if asked:
-            self._looked = now
+            self._looked = self.asked_at = now
         self.ended_at = self._clock.now()
 
     async def _look_around(self, now: datetime) -> None:

@@ -41,7 +41,8 @@ class Watched(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What else there is to know. `round_ended`: of the last round of recovery, None before the first.
+    """What else there is to know. `round_ended`: of the last round of recovery, None before the first; `asked_at`: when
+    GitHub last told it which webhooks it could not deliver, None while it never did.
 
     `sandbox_holds`: None while it is being tested.
     """
@@ -50,6 +51,7 @@ class Signs:
     round_ended: datetime | None
     round_every: timedelta
     sandbox_holds: bool | None
+    asked_at: datetime | None = None
 
 
 def readiness(
@@ -97,6 +99,7 @@ def _told(running: bool, counts: Counts, seen: Signs, now: datetime) -> dict[str
             "effects": counts.dead_effects,
             "events": counts.dead_events,
         },
+        "missed_webhooks_asked_for_seconds_ago": None if seen.asked_at is None else _seconds(now - seen.asked_at),
         "last_recovery_round_seconds_ago": None if ended is None else _seconds(now - ended),
         "sandbox_holds": seen.sandbox_holds,
         "up_seconds": _seconds(now - seen.started),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -104,6 +105,20 @@ async def test_runs_that_are_stuck_are_counted_while_their_pull_request_is_open(
         await scene.settle()
         scene.new_comments()
         assert value(await scraped(scene), "stuck_runs") == 0
+
+
+async def test_a_github_that_refuses_the_rounds_is_seen_and_not_told_as_a_look(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene:
+        await scene.app.rounds.make()
+        assert value(await scraped(scene), "last_recovery_round_age_seconds") == 0
+        scene.sim.fault("status", method="GET", path="/app/hook/deliveries", status=401, times=None)
+        for _ in range(7):
+            scene.clock.advance(timedelta(minutes=5))
+            await scene.app.rounds.make()
+        assert value(await scraped(scene), "last_recovery_round_age_seconds") == 35 * 60
+        told = json.loads((await get(scene, "/readyz"))[1])
+        assert told["missed_webhooks_asked_for_seconds_ago"] == 35 * 60
+        assert told["last_recovery_round_seconds_ago"] == 0
 
 
 async def test_a_reaction_is_timed_from_the_arrival_of_its_webhook(tmp_path: Path) -> None:

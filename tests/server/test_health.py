@@ -18,7 +18,7 @@ from bot.server.health import LEAST_ROUND, WAITS_TOO_LONG, Signs, healthz, readi
 NOW = datetime(2026, 6, 20, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 WELL = Counts(None, 0, 0, 0)
-SEEN = Signs(NOW - timedelta(days=1), NOW - 20 * SECOND, timedelta(minutes=5), True)
+SEEN = Signs(NOW - timedelta(days=1), NOW - 20 * SECOND, timedelta(minutes=5), True, NOW - 21 * SECOND)
 
 
 @dataclass
@@ -58,6 +58,7 @@ async def test_a_bot_that_is_well() -> None:
             "engine_runs": True,
             "oldest_unhandled_delivery_seconds": None,
             "dead": {"deliveries": 0, "effects": 0, "events": 0},
+            "missed_webhooks_asked_for_seconds_ago": 21,
             "last_recovery_round_seconds_ago": 20,
             "sandbox_holds": True,
             "up_seconds": 86400,
