@@ -46,6 +46,7 @@ MAY_KNOW: dict[str, set[str]] = {
         "comment",
         "config",
         "conversation",
+        "engine.policy",
         "engine.port",
         "gating",
         "github",
@@ -74,6 +75,7 @@ KNOWS_EVERYTHING = {"app", "cli"}
 PURE = ("conversation", "assessment", "gating", "verdict", "comment", "watching", "parity")
 # What only touches the outside world: a pure room that imports one of these is not pure.
 IMPURE = {"aiohttp", "asyncio", "socket", "subprocess", "sqlite3", "os", "time", "random", "requests", "google"}
+MOST_LINES = 300
 # Entry points that read standard input stand at a pure room's edge.
 EDGES = {ROOT / "bot/assessment/__main__.py"}
 
@@ -139,3 +141,13 @@ def test_serve_starts_without_the_heavy_libraries() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("folder", ["bot", "simulator", "demo", "bench", "tests"])
+def test_no_file_is_longer_than_one_reason_to_change(folder: str) -> None:
+    long = {str(path.relative_to(ROOT)): lines for path in files(folder) if (lines := lines_of(path)) > MOST_LINES}
+    assert long == {}, "part it by reason to change"
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())

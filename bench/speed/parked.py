@@ -12,7 +12,8 @@ from random import Random
 from bot.conversation.commands import Assess
 from bot.effects.registry import LANES, ROWS
 from bot.engine.clock import SystemClock
-from bot.engine.port import Effect, EffectContext, EffectPolicy, Outcome
+from bot.engine.policy import EffectPolicy
+from bot.engine.port import Effect, EffectContext, Outcome
 from bot.engine.sqlite import SqliteEngine
 from bot.gating.events import Assessed, Authorised, Event
 from bot.gating.happenings import Mentioned

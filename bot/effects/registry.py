@@ -23,7 +23,8 @@ from bot.effects.publish import publish
 from bot.effects.queue import look_at_queue
 from bot.effects.speak import ask, react, reply, say_help
 from bot.effects.submit import submit
-from bot.engine.port import Backoff, Effect, EffectPolicy, Lane, Lethal, Outcome, Revoked
+from bot.engine.policy import Backoff, EffectPolicy, Lane
+from bot.engine.port import Effect, Lethal, Outcome, Revoked
 from bot.faults import Fault
 from bot.gating.events import EffectFailed, Event
 from bot.gating.model import PullRequest

@@ -11,7 +11,8 @@ from random import Random
 from typing import Generic, TypeVar
 
 from bot.engine.performing import wait_before_retry
-from bot.engine.port import Backoff, Machine, StoreError, Transition
+from bot.engine.policy import Backoff
+from bot.engine.port import Machine, StoreError, Transition
 from bot.engine.tables import inspection, outbox, slots, stalled, timers
 from bot.engine.times import stored
 from bot.engine.transaction import Savepoint, Tx

@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 
 from bot.engine.advancing import Advancing, Arrival, describe
 from bot.engine.performing import Broke, wait_before_retry
-from bot.engine.port import Delivery, Effect, EffectPolicy, Lane, Lethal, Machine, Outcome, Revoked
+from bot.engine.policy import EffectPolicy, Lane
+from bot.engine.port import Delivery, Effect, Lethal, Machine, Outcome, Revoked
 from bot.engine.tables import attempts, inbox, outbox, stalled, timers
 from bot.engine.times import loaded, stored
 from bot.engine.transaction import Savepoint, Tx

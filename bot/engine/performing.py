@@ -8,7 +8,8 @@ from datetime import timedelta
 from random import Random
 from typing import TypeVar
 
-from bot.engine.port import Backoff, Effect, EffectContext, EffectPolicy, Outcome
+from bot.engine.policy import Backoff, EffectPolicy
+from bot.engine.port import Effect, EffectContext, Outcome
 
 S = TypeVar("S")
 E = TypeVar("E")

@@ -13,7 +13,8 @@ from typing import Generic, Protocol, TypeVar
 
 from bot.engine.desk import Desk, is_idle
 from bot.engine.performing import attempt
-from bot.engine.port import Clock, Effect, EffectContext, EffectPolicy, StoreError
+from bot.engine.policy import EffectPolicy
+from bot.engine.port import Clock, Effect, EffectContext, StoreError
 from bot.engine.rush import Rush
 from bot.engine.tables import outbox
 from bot.engine.tables.attempts import Begun

@@ -11,7 +11,8 @@ from typing import Generic, Protocol, TypeVar
 
 from bot.engine.advancing import load_state
 from bot.engine.desk import Desk, next_due, revive, sweep
-from bot.engine.port import CannotStart, Clock, Delivery, EffectPolicy, Lane, Machine
+from bot.engine.policy import EffectPolicy, Lane
+from bot.engine.port import CannotStart, Clock, Delivery, Machine
 from bot.engine.runner import Presence, Runner
 from bot.engine.rush import Rush
 from bot.engine.tables import history, inbox, inspection, moments, outbox

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bot.engine.port import Delivery, Effect, EffectContext, EffectPolicy, Outcome, Revoked
+from bot.engine.policy import EffectPolicy
+from bot.engine.port import Delivery, Effect, EffectContext, Outcome, Revoked
 from bot.gating.events import Compared, Event
 from bot.gating.model import PullRequest
 from bot.logs import ids

@@ -35,6 +35,8 @@ NOW = datetime(2026, 8, 3, 9, tzinfo=UTC)
 BUCKET = "marin-us-central1"
 FOLDER = "infra/datakit/ferry_perf"
 MIRROR = f"gs://{BUCKET}/{FOLDER}"
+LISTING = f"/storage/v1/b/{BUCKET}/o"
+"""Where the bucket's objects are listed."""
 
 
 @dataclass

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from bot.engine.port import Clock, Lane, Machine
+from bot.engine.policy import Lane
+from bot.engine.port import Clock, Machine
 from bot.engine.postgres import PostgresEngine, Pulse
 from bot.engine.sqlite import SqliteEngine
 from tests.engine import postgres_server

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from random import Random
 
-from bot.engine.port import Backoff, Clock, Effect, EffectContext, EffectPolicy, Engine, Lane, Machine, Outcome
+from bot.engine.policy import Backoff, EffectPolicy, Lane
+from bot.engine.port import Clock, Effect, EffectContext, Engine, Machine, Outcome
 from tests.engine.clock import ManualClock
 from tests.engine.script import Do, Noted, Script, failed
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.engine.performing import wait_before_retry
-from bot.engine.port import Backoff
+from bot.engine.policy import Backoff
 from tests.engine.stage import Flaky, seeded
 
 SECOND = timedelta(seconds=1)

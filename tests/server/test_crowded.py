@@ -13,8 +13,8 @@ from bot.server.crowded import CROWDED, MOST_TOLD
 from bot.server.listening import Listening
 from bot.server.webhook import Accept
 from bot.server.webhook import door as way_in
-from tests.server.test_express import Wire, request, wire
-from tests.server.test_webhook import SECRET, Door, application
+from tests.server.door import SECRET, Door, application
+from tests.server.wire import Wire, request, wire
 
 MOST = 3
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -19,61 +15,12 @@ from bot.server.head import LARGEST_HEAD, LARGEST_PLAIN_BODY
 from bot.server.listening import Listening
 from bot.server.webhook import door as way_in
 from bot.serving import end
-from tests.server.test_webhook import BODY, GUID, SECRET, Door, Serving, application, headers, served, served_whole
+from tests.server.door import BODY, GUID, SECRET, Door, application, served
+from tests.server.wire import request, wire
 
 ONE_READ = 256 * 1024
 """What uvloop takes from a socket at once."""
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: bot\r\n\r\n"
-
-
-@dataclass
-class Wire:
-    """A client's end of one connection."""
-
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-
-    def say(self, *pieces: bytes) -> None:
-        self.writer.writelines(pieces)
-
-    async def answer(self) -> tuple[int, dict[str, str]]:
-        head = (await self.reader.readuntil(b"\r\n\r\n")).decode()
-        fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:-2])
-        return int(head.split()[1]), json.loads(await self.reader.readexactly(int(fields["content-length"])))
-
-    async def over(self) -> bool:
-        """Whether nothing more comes. Waits for the end."""
-        return await self.reader.read() == b""
-
-
-@asynccontextmanager
-async def wire(door: Door) -> AsyncIterator[Wire]:
-    host, _, port = door.url.removeprefix("http://").partition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
-    yield Wire(reader, writer)
-    writer.close()
-    # The server may have hung up before.
-    with suppress(ConnectionError):
-        await writer.wait_closed()
-
-
-@pytest.fixture(params=["express", "whole"])
-def serving(request: pytest.FixtureRequest) -> Serving:
-    return {"express": served, "whole": served_whole}[request.param]
-
-
-@pytest.fixture
-async def door(serving: Serving) -> AsyncIterator[Door]:
-    async with serving() as door:
-        yield door
-
-
-def request(body: bytes = BODY, guid: str = GUID, *, length: int | None = None, **changes: str | None) -> bytes:
-    """A whole request as GitHub sends it; `length` is what its header says of the body, where that is not true."""
-    said = len(body) if length is None else length
-    fields = headers(body, X_GitHub_Delivery=guid, Content_Length=str(said), Host="bot", **changes)
-    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
-    return b"POST /webhook HTTP/1.1\r\n" + lines.encode() + b"\r\n" + body
 
 
 async def test_request_that_comes_byte_by_byte_is_one_delivery(door: Door) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from bot.engine.port import Delivery
 from bot.server.heard import Heard
-from tests.server.test_express import request, wire
-from tests.server.test_webhook import served
+from tests.server.door import served
+from tests.server.wire import request, wire
 
 LOGGER = "bot.server.webhook"
 

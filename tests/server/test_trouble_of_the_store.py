@@ -18,8 +18,8 @@ from tests.engine.clock import ManualClock
 from tests.engine.script import Do, Noted, Script
 from tests.engine.stage import seeded
 from tests.engine.test_sqlite import free_pages, spoil
-from tests.server.test_express import request, wire
-from tests.server.test_webhook import SECRET, Door, application
+from tests.server.door import SECRET, Door, application
+from tests.server.wire import request, wire
 
 BIG = json.dumps({"comment": {"body": "@perf-gate " + "x" * 100_000}}).encode()
 SMALL = json.dumps({"comment": {"body": "looks good"}}).encode()

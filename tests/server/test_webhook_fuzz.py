@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.server.listening import Listening
 from bot.server.webhook import door, webhook
-from tests.server.test_webhook import BODY, SECRET, Door, headers, sign
+from tests.server.door import BODY, SECRET, Door, headers, sign
 
 # What an HTTP client lets through in a header's value; UTF-8 beyond ASCII included.
 values = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=80)

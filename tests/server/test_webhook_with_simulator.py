@@ -14,7 +14,7 @@ from bot.github.adapter import GitHub
 from simulator import Simulator
 from simulator.state import App
 from tests.github.conftest import private_key_pem
-from tests.server.test_webhook import SECRET, Door, served
+from tests.server.door import SECRET, Door, served
 
 __all__ = ["private_key_pem"]
 

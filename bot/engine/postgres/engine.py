@@ -8,7 +8,8 @@ from datetime import timedelta
 from random import Random
 from typing import TypeVar
 
-from bot.engine.port import Clock, EffectPolicy, Lane, Machine
+from bot.engine.policy import EffectPolicy, Lane
+from bot.engine.port import Clock, Machine
 from bot.engine.postgres.database import Database, prepared
 from bot.engine.postgres.presence import Presence, Pulse
 from bot.engine.postgres.session import describe

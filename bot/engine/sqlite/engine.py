@@ -9,7 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from bot.engine.port import Clock, EffectPolicy, Lane, Machine
+from bot.engine.policy import EffectPolicy, Lane
+from bot.engine.port import Clock, Machine
 from bot.engine.shell import DEFAULT_GRACE, Play, ShellEngine, adopt_registry
 from bot.engine.sqlite.database import Database
 

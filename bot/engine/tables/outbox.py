@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from bot.engine.port import Effect, EffectRequest, Lane
+from bot.engine.policy import Lane
+from bot.engine.port import Effect, EffectRequest
 from bot.engine.times import loaded, stored
 from bot.engine.transaction import Tx
 
