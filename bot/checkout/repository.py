@@ -142,14 +142,6 @@ class Repository:
             place = following
         return frozenset(found)
 
-    async def is_ancestor(self, ancestor: str, descendant: str) -> bool:
-        """Does `descendant` contain `ancestor`? A commit is its own ancestor."""
-        arguments = ("merge-base", "--is-ancestor", checked(ancestor), checked(descendant))
-        finished = await call(self.git_dir, *arguments)
-        if finished.code not in (0, 1):
-            raise failure(finished, arguments)
-        return finished.code == 0
-
     async def distance(self, first: str, second: str, paths: Sequence[str] = ()) -> Distance | None:
         """How many commits (touching `paths`, where given) each side has alone; None when one is not here."""
         if not (await self.has(first) and await self.has(second)):

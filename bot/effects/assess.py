@@ -6,7 +6,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 
 import msgspec
 from msgspec.structs import replace
@@ -176,7 +175,7 @@ async def _assessing(request: bytes) -> tuple[int | None, bytes, bytes]:
         stderr=asyncio.subprocess.PIPE,
         # The child reads hostile sources: it gets nothing of this process's environment.
         env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-        cwd=str(PurePosixPath("/")),
+        cwd="/",
     )
     try:
         async with asyncio.timeout(_PATIENCE):

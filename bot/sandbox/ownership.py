@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _ENTER = 0o001
-_READ = 0o004
 
 
 def first_unreachable(paths: Sequence[Path]) -> Path | None:
