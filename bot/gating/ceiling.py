@@ -49,7 +49,7 @@ def highest_named(run: Run, author: str) -> Bar:
 def handed_on(run: Run, given: Handover, author: str) -> Bar:
     """The highest ceiling that people named for the commit of `run`, in it or (as `given` says) before it."""
     named = [Bar(given.max_gate, given.named_by, given.reason)]
-    its_author = run.requested_by_author
+    its_author = run.by_author
     if not (run.asked_by.lower() == author.lower() if its_author is None else its_author):
         named.append(Bar(run.requested, run.asked_by, run.requested_reason))
     if run.state.ended:

@@ -126,7 +126,7 @@ class Draft:
             asked_by=asked_by,
             requested=requested,
             requested_reason=reason,
-            requested_by_author=by_author,
+            by_author=by_author,
             consent=consent,
         )
         self.set(run=run)

@@ -37,7 +37,7 @@ def read_the_push(draft: Draft) -> None:
 
 def _begin_again(draft: Draft) -> None:
     run = draft.run
-    draft.begin_run(run.asked_by, run.requested, run.requested_reason, by_author=run.requested_by_author)
+    draft.begin_run(run.asked_by, run.requested, run.requested_reason, by_author=run.by_author)
 
 
 def _came_late(pr: PullRequest, event: HeadMoved) -> bool:

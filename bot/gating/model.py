@@ -159,7 +159,7 @@ class Run(msgspec.Struct, frozen=True):
 
     `plan` is the chosen ladder, built from `config`: the repository's configuration as JSON, read from the default
     branch at `config_sha`. `proposed` is the max_gate that the question names, `requested` the one named in the first
-    mention (for `requested_reason`; by the pull request's author or not, None: the logins must tell), `max_gate` what
+    mention (for `requested_reason`; `by_author`: by the pull request's, None: the logins must tell), `max_gate` what
     was let stand; `override` says who changed it and why. `checks`: its repository wants a check run. `called_for`:
     what people were called for, each once. `reason` is the public sentence of an end that needs one. `cluster` is
     another than the usual one, by its name among `clusters`; `retry_asked` is the half of a `retry` that was said,
@@ -184,7 +184,7 @@ class Run(msgspec.Struct, frozen=True):
     proposed: MaxGate = "1"
     requested: MaxGate | None = None
     requested_reason: str = ""
-    requested_by_author: bool | None = None
+    by_author: bool | None = None
     consent: Consent | None = None
     max_gate: MaxGate | None = None
     override: str = ""

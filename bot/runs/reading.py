@@ -71,11 +71,12 @@ class Outlines:
 
 def outline(pr: PullRequest) -> PullRequest:
     """The same pull request without what is large."""
-    return replace(pr, heard=(), run=None if pr.run is None else _outline(pr.run))
+    return replace(pr, heard=(), handovers=(), run=None if pr.run is None else _outline(pr.run))
 
 
 def _outline(run: Run) -> Run:
-    return replace(run, config="", assessment=None, failed_command=None, gates=tuple(map(_gate, run.gates)))
+    read = replace(run, config="", assessment=None, failed_command=None, gates=tuple(map(_gate, run.gates)))
+    return replace(read, corrections=(), handover=None, held=(), resumes=None)
 
 
 def _gate(gate: GateRun) -> GateRun:

@@ -182,7 +182,7 @@ QUESTIONS: Final = {
         RunState.awaiting_reviewer,
         asked_by="ada",
         requested="1",
-        requested_by_author=True,
+        by_author=True,
         proposed="1",
         assessment=assessed("1"),
         handover=Handover(HEAD, max_gate="3", named_by="rev"),

@@ -6,9 +6,15 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from bot.conversation.commands import Go
 from bot.engine.tables import inspection
+from bot.gating.model import Resumption
+from bot.gating.words import Correction, Handover, Held
 from bot.runs.facts import table
 from bot.runs.reading import MACHINE, Outlines, looking, outline, pulls
+from tests.comment.scenes import NOW
 from tests.comment.scenes_judged import JUDGED
 from tests.conversations.world import World, world
 
@@ -53,3 +59,19 @@ def test_an_outline_is_small() -> None:
     assert len(MACHINE.dump_state(whole)) > 8_000
     assert len(MACHINE.dump_state(outline(whole))) < 3_000
     assert json.loads(MACHINE.dump_state(outline(whole)))["run"]["gates"][0]["baseline"]["report"] == ""
+
+
+def test_an_outline_holds_nothing_that_people_wrote_at_length_and_no_gate_of_before() -> None:
+    whole = JUDGED["pass"]
+    assert whole.run is not None
+    run = whole.run
+    said = Correction("lib/zephyr/a.py", "cpu", True, "rev", NOW, "w" * 2_000)
+    left = Handover(run.head_sha, corrections=(said,))
+    run = replace(
+        run,
+        corrections=(said,),
+        handover=left,
+        held=(Held(7, "rev", Go("1", "w" * 2_000)),),
+        resumes=Resumption("42-5199-0", run.head_sha, 1, run.gates),
+    )
+    assert len(MACHINE.dump_state(outline(replace(whole, run=run, handovers=(left,))))) < 3_000
