@@ -27,7 +27,6 @@ NEEDS: dict[str, tuple[str, str] | None] = {
     f"GET {REPO}": ("metadata", "read"),
     f"GET {REPO}/collaborators/{{username}}/permission": ("metadata", "read"),
     f"GET {REPO}/contents/{{path}}": ("contents", "read"),
-    f"GET {REPO}/commits/{{ref}}": ("contents", "read"),
     f"GET {REPO}/commits/{{ref}}/check-runs": ("checks", "read"),
     f"POST {REPO}/check-runs": ("checks", "write"),
     f"PATCH {REPO}/check-runs/{{check_run_id}}": ("checks", "write"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from bot.comment.attempts import again_line, cause_section, climbed_over, earlier_attempts, parity_section
 from bot.comment.corrections import corrections
@@ -35,17 +35,14 @@ from bot.gating.model import Attempt, GateRun, Run
 from bot.gating.states import RunState
 from bot.verdict.model import Judgement
 from bot.verdict.report import PerfReport, parse_report
-
-# Waiting for capacity is no perf signal, but from here on it is worth a line (seed 002, "Failure modes").
-NOTABLE_QUEUE_WAIT = timedelta(minutes=30)
+from bot.watching.health import NOTABLE_WAIT
 
 
 def verdict_comment(run: Run, gate: GateRun, attempt: Attempt, judgement: Judgement, now: datetime) -> list[Section]:
     """Everything about the deciding gate; `judgement` is its attempt's."""
     plan, thresholds = run.plan_of(gate.number), thresholds_of(run)
     lines = [f"🤖 ## Zephyr perf gate — {gate_title(plan)}", f"**Verdict:** {HEADLINES[judgement.verdict]}"]
-    lines.append(f"**Next:** {code(run.asked_by)}: {_next(run, judgement)}")
-    lines.insert(2, climbed_over(run))
+    lines += [climbed_over(run), f"**Next:** {code(run.asked_by)}: {_next(run, judgement)}"]
     lines += [again_line(attempt), former_verdicts(gate)]
     if gate.baseline is not None:
         lines += [baseline_line(gate.baseline, now), *problem_lines(judgement), disagreement(judgement)]
@@ -152,7 +149,7 @@ def _queue_wait(attempt: Attempt) -> str:
     if attempt.submitted_at is None or attempt.started_at is None:
         return ""
     waited = attempt.started_at - attempt.submitted_at
-    if waited <= NOTABLE_QUEUE_WAIT:
+    if waited <= NOTABLE_WAIT:
         return ""
     return f"The ferry waited {about(waited)} for capacity before it ran; that is no perf signal and is not counted."
 

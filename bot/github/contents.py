@@ -1,13 +1,12 @@
-"""Files and commits of a repository, read over the API where a clone would be too much."""
+"""Files of a repository and what it is, read over the API where a clone would be too much."""
 
 from __future__ import annotations
 
 from bot.github.client import Client
 from bot.github.model import Repository
 from bot.github.names import RepoRef
-from bot.github.responses import AnswerFault
 from bot.github.transport import RAW
-from bot.github.wire import CommitBody, RepositoryBody
+from bot.github.wire import RepositoryBody
 
 # GitHub serves files above 1 MB through the raw media type only, and none above 100 MB; the bot reads small ones.
 _LARGEST_FILE = 1024 * 1024
@@ -34,24 +33,6 @@ class Contents:
         # A folder is answered with a listing, which does not carry the raw media type.
         listing = answer.headers.get("content-type", "").startswith("application/json")
         return None if answer.status == 404 or listing else answer.body
-
-    async def branch_sha(self, repo: RepoRef, branch: str) -> str | None:
-        """The commit that the branch points at; None where there is no such branch."""
-        try:
-            answer = await self._client.look_up(
-                repo.installation_id,
-                "/repos/{owner}/{repo}/commits/{ref}",
-                "read the latest commit of a branch",
-                owner=repo.owner,
-                repo=repo.name,
-                # Qualified, or a tag of the same name, which needs less permission to push, could stand in for it.
-                ref=f"heads/{branch}",
-            )
-        except AnswerFault as fault:
-            if fault.status == 422:  # "No commit found for SHA": GitHub's answer to a name that it cannot resolve.
-                return None
-            raise
-        return None if answer is None else answer.read(CommitBody).sha
 
     async def repository(self, repo: RepoRef) -> Repository | None:
         """The repository under its present name, which differs from `repo` after a rename."""

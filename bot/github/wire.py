@@ -124,10 +124,6 @@ class PermissionBody(msgspec.Struct, frozen=True):
     user: User | None = None
 
 
-class CommitBody(msgspec.Struct, frozen=True):
-    sha: Sha
-
-
 class RunBody(msgspec.Struct, frozen=True):
     id: int
     head_sha: Sha

@@ -155,16 +155,27 @@ def _waited(tx: Tx, reaction: Reaction) -> float:
 
 def families(seen: Snapshot, tally: Tally, process: Process, kinds: Sequence[str], now: datetime) -> Iterator[Metric]:
     """Every metric there is, also those that count nothing yet: a rate needs its zero."""
+    yield from _of_deliveries(seen, tally, now)
+    yield from _of_effects(seen, tally, kinds)
+    yield from _of_runs(seen, tally)
+    yield from _of_the_process(process, now)
+
+
+def _gauge(name: str, help_text: str, value: float) -> Metric:
+    from prometheus_client.core import GaugeMetricFamily
+
+    return GaugeMetricFamily(f"perf_gate_{name}", help_text, value=value)
+
+
+def _labelled(made: Any, values: Mapping[tuple[str, ...], float]) -> Metric:
+    for labels, value in values.items():
+        made.add_metric(list(labels), value)
+    metric: Metric = made
+    return metric
+
+
+def _of_deliveries(seen: Snapshot, tally: Tally, now: datetime) -> Iterator[Metric]:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
-
-    def gauge(name: str, help_text: str, value: float) -> Metric:
-        return GaugeMetricFamily(f"perf_gate_{name}", help_text, value=value)
-
-    def labelled(made: Any, values: Mapping[tuple[str, ...], float]) -> Metric:
-        for labels, value in values.items():
-            made.add_metric(list(labels), value)
-        metric: Metric = made
-        return metric
 
     counts, oldest = seen.counts, seen.counts.oldest_waiting
     yield HistogramMetricFamily(
@@ -174,12 +185,12 @@ def families(seen: Snapshot, tally: Tally, process: Process, kinds: Sequence[str
         sum_value=tally.waited,
     )
     waits = 0.0 if oldest is None else max(0.0, (now - oldest).total_seconds())
-    yield gauge("oldest_unhandled_delivery_seconds", "Age of the oldest delivery that waits; 0: none does.", waits)
-    yield labelled(
+    yield _gauge("oldest_unhandled_delivery_seconds", "Age of the oldest delivery that waits; 0: none does.", waits)
+    yield _labelled(
         CounterMetricFamily("perf_gate_deliveries", "Deliveries with a valid signature.", labels=["outcome"]),
         {(how,): tally.deliveries[how] for how in _DELIVERIES},
     )
-    yield labelled(
+    yield _labelled(
         GaugeMetricFamily("perf_gate_dead", "What was given up and waits for a person.", labels=["what"]),
         {
             ("deliveries",): counts.dead_deliveries,
@@ -187,38 +198,53 @@ def families(seen: Snapshot, tally: Tally, process: Process, kinds: Sequence[str
             ("events",): counts.dead_events,
         },
     )
-    yield labelled(
+
+
+def _of_effects(seen: Snapshot, tally: Tally, kinds: Sequence[str]) -> Iterator[Metric]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    yield _labelled(
         CounterMetricFamily("perf_gate_effects", "Attempts at effects that ended.", labels=["kind", "outcome"]),
         {(kind, how): tally.effects[kind, how] for kind in kinds for how in OUTCOMES},
     )
-    yield labelled(
+    yield _labelled(
         GaugeMetricFamily("perf_gate_open_effects", "Effects that wait or run.", labels=["kind", "status"]),
         {(kind, how): seen.open_effects.get((kind, how), 0) for kind in kinds for how in ("pending", "claimed")},
     )
-    yield labelled(
+
+
+def _of_runs(seen: Snapshot, tally: Tally) -> Iterator[Metric]:
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+    yield _labelled(
         GaugeMetricFamily("perf_gate_runs", "Runs under way.", labels=["state"]),
         {(str(state),): seen.runs.get(state, 0) for state in _LIVE},
     )
-    yield labelled(
+    yield _labelled(
         GaugeMetricFamily("perf_gate_ferries", "Ferries under way or waiting for their slot.", labels=["state"]),
         {(state,): seen.ferries.get(state, 0) for state in FERRY_STATES},
     )
-    yield gauge("stuck_runs", "Runs of open pull requests that only a person can bring to a verdict.", seen.stuck)
-    yield labelled(
+    yield _gauge("stuck_runs", "Runs of open pull requests that only a person can bring to a verdict.", seen.stuck)
+    yield _labelled(
         CounterMetricFamily("perf_gate_verdicts", "Gates that came to a verdict.", labels=["gate", "verdict"]),
         {(gate, verdict): tally.verdicts[gate, verdict] for gate in _GATES for verdict in get_args(VerdictName)},
     )
-    yield labelled(
+
+
+def _of_the_process(process: Process, now: datetime) -> Iterator[Metric]:
+    from prometheus_client.core import GaugeMetricFamily
+
+    yield _labelled(
         GaugeMetricFamily(
             "perf_gate_github_requests_left", "GitHub's API budget until its reset.", labels=["installation"]
         ),
         {(name,): left for name, left in list(process.requests_left.items())[:_MOST_INSTALLATIONS]},
     )
-    yield gauge("engine_running", "Whether the engine's loop runs.", process.engine_runs)
+    yield _gauge("engine_running", "Whether the engine's loop runs.", process.engine_runs)
     # What is not tested yet is no trouble yet.
-    yield gauge("sandbox_holds", "Whether preflight can run.", process.sandbox_holds is not False)
+    yield _gauge("sandbox_holds", "Whether preflight can run.", process.sandbox_holds is not False)
     asked_at = process.asked_at or process.started
-    yield gauge(
+    yield _gauge(
         "last_recovery_round_age_seconds",
         "Since missed webhooks were last looked for.",
         (now - asked_at).total_seconds(),

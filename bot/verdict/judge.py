@@ -10,7 +10,7 @@ from bot.verdict.flags import flags, footnotes
 from bot.verdict.model import Branch, Finding, Judgement, Noise, Policy
 from bot.verdict.noise import FEWEST
 from bot.verdict.past import PastRun
-from bot.verdict.report import Json, PerfReport, validate_report
+from bot.verdict.report import BadReport, Json, PerfReport, validate_report
 from bot.verdict.rules import RULES, Pair, Rule
 from bot.verdict.signals import measure
 from bot.verdict.wording import percent
@@ -44,13 +44,7 @@ def judge(
     ours = baseline if isinstance(baseline, PerfReport) else validate_report(baseline)
     theirs = treatment if isinstance(treatment, PerfReport) else validate_report(treatment)
     if not isinstance(ours, PerfReport) or not isinstance(theirs, PerfReport):
-        problems = [
-            f"{side}: {problem}."
-            for side, result in (("baseline", ours), ("treatment", theirs))
-            if not isinstance(result, PerfReport)
-            for problem in result
-        ]
-        return not_comparable(problems)
+        return not_comparable([*_problems("baseline", ours), *_problems("treatment", theirs)])
     signals = measure(ours, theirs, thresholds, excluded)
     noise = readings(ours, [theirs, *repeats], signals, thresholds, history) if history else None
     pair = Pair(ours, theirs, signals, thresholds, worker_generations, noise)
@@ -84,6 +78,10 @@ def not_comparable(problems: list[str]) -> Judgement:
     said = (*problems[:_MOST_PROBLEMS], *rest)
     tree = (Branch("unreadable", "not_comparable", tuple(Finding("report", sentence) for sentence in said)),)
     return Judgement(verdict="not_comparable", reasons=said, tree=tree)
+
+
+def _problems(side: str, result: PerfReport | Sequence[BadReport]) -> list[str]:
+    return [] if isinstance(result, PerfReport) else [f"{side}: {problem}." for problem in result]
 
 
 def _tree(pair: Pair, rules: Sequence[Rule]) -> tuple[Branch, ...]:

@@ -18,7 +18,7 @@ from simulator import Simulator
 from simulator.clock import MovableClock
 from simulator.faults import FaultKind
 from simulator.git import run_git
-from simulator.state import App, Installation
+from simulator.state import App, Installation, Repository
 from tests.baseline.test_locate import REPORT, SHA, find
 from tests.baseline.zips import zipped
 
@@ -39,6 +39,7 @@ class Town:
     gh: GitHub
     app: App
     installation: Installation
+    repository: Repository
     pull: int
 
     @property
@@ -47,6 +48,11 @@ class Town:
 
     async def say(self, body: str = BODY, known_id: int | None = None) -> int:
         return (await self.gh.comments.upsert(self.repo, self.pull, SENTINEL, body, known_id)).id
+
+    async def main(self) -> str:
+        sha = await self.repository.git.resolve("refs/heads/main")
+        assert sha is not None
+        return sha
 
     def said(self) -> list[str]:
         return [comment.body for comment in self.sim.comments(NAME, self.pull)]
@@ -60,7 +66,8 @@ async def town(private_key_pem: str) -> AsyncIterator[Town]:
         app = await sim.create_app(
             public_key=public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
         )
-        await sim.create_repository(NAME, files={".github/perf-gate.toml": "ladder = [1]\n", "lib/a.py": "A = 1\n"})
+        files = {".github/perf-gate.toml": "ladder = [1]\n", "lib/a.py": "A = 1\n"}
+        repository = await sim.create_repository(NAME, files=files)
         installation = await sim.install(app, NAME)
         pull = await sim.open_pull(NAME, author="ann", title="Faster", files={"lib/a.py": "A = 2\n"}, fork_owner="ann")
 
@@ -71,7 +78,7 @@ async def town(private_key_pem: str) -> AsyncIterator[Town]:
             sim.api_url, str(app.id), private_key_pem, clock.now, write_spacing=timedelta(0), wait=at_once
         )
         async with opened as gh:
-            yield Town(sim, gh, app, installation, pull.number)
+            yield Town(sim, gh, app, installation, repository, pull.number)
         assert sim.violations == []
 
 
@@ -97,15 +104,13 @@ async def test_pull_request_of_a_fork_before_and_after_the_fork_is_deleted(town:
     assert await town.gh.pulls.get(town.repo, 999) is None
 
 
-async def test_files_and_commits_of_the_default_branch(town: Town) -> None:
-    main = await town.gh.contents.branch_sha(town.repo, "main")
-    assert main is not None
+async def test_files_of_the_default_branch(town: Town) -> None:
+    main = await town.main()
     assert await town.gh.contents.read(town.repo, ".github/perf-gate.toml", main) == b"ladder = [1]\n"
     assert await town.gh.contents.read(town.repo, ".github/none.toml", main) is None
     assert await town.gh.contents.read(town.repo, "lib", main) is None
-    assert await town.gh.contents.branch_sha(town.repo, "no/such-branch") is None
     newer = await town.sim.commit(NAME, "main", {".github/perf-gate.toml": "ladder = [1, 2]\n"})
-    assert await town.gh.contents.branch_sha(town.repo, "main") == newer
+    assert await town.gh.contents.read(town.repo, ".github/perf-gate.toml", newer) == b"ladder = [1, 2]\n"
     assert await town.gh.contents.read(town.repo, ".github/perf-gate.toml", main) == b"ladder = [1]\n"
 
 
@@ -232,8 +237,7 @@ async def test_git_token_clones_a_private_repository(town: Town) -> None:
 
 
 async def test_baseline_of_the_schedule_is_located_and_pinned(town: Town) -> None:
-    sha = await town.gh.contents.branch_sha(town.repo, "main")
-    assert sha is not None
+    sha = await town.main()
     report = REPORT.replace(SHA, sha)
     await town.sim.workflow_run(NAME, "tier1.yaml", event="workflow_dispatch", artifacts={"tier1-report": b"no"})
     run = await town.sim.workflow_run(

@@ -106,17 +106,6 @@ async def test_absent_file_and_folder_are_no_file(gh: GitHub, service: Service, 
     assert await gh.contents.read(REPO, "lib", "main") is None
 
 
-async def test_branch_cannot_be_shadowed_by_a_tag(gh: GitHub, service: Service) -> None:
-    service.on("GET", "/repos/acme/widgets/commits/heads%2Fmain", reply({"sha": HEAD}))
-    assert await gh.contents.branch_sha(REPO, "main") == HEAD
-
-
-@pytest.mark.parametrize("answer", [NOT_FOUND, reply({"message": "No commit found for SHA: heads/x"}, 422)])
-async def test_branch_that_does_not_exist(gh: GitHub, service: Service, answer: Any) -> None:
-    service.on("GET", "/repos/acme/widgets/commits/heads%2Fx", answer)
-    assert await gh.contents.branch_sha(REPO, "x") is None
-
-
 async def test_repository_under_its_new_name(gh: GitHub, service: Service) -> None:
     moved = {"id": 99, "full_name": "acme/gadgets", "default_branch": "trunk", "private": True}
     service.on("GET", "/repos/acme/widgets", reply({}, 301, {"location": f"{service.url}/repositories/99"}))
