@@ -121,8 +121,7 @@ def _title(run: Run) -> str:
     if run.state is RunState.stuck:
         return "Stuck: no verdict"
     gate = run.gate
-    judged = gate is not None and gate.judgement is not None
-    if judged and gate is not None and gate.judgement is not None and run.state is not RunState.stopped:
+    if gate is not None and gate.judgement is not None and run.state is not RunState.stopped:
         return f"{gate_title(run.plan_of(gate.number))}: {HEADLINES[gate.judgement.verdict]}"
     read = state_read_aloud(run.state)
     return f"{read[:1].upper()}{read[1:]}"
