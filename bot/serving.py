@@ -7,7 +7,7 @@ import gc
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -20,6 +20,7 @@ from bot.effects.context import Rooms
 from bot.engine.port import CannotStart, StoreError
 from bot.engine.signals import REVIVE_SIGNAL
 from bot.heap import share_one_heap
+from bot.redaction import redact
 from bot.server.listening import Listening
 
 _log = logging.getLogger(__name__)
@@ -63,6 +64,10 @@ async def reviving(engine: GateEngine) -> AsyncIterator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
+class Ended(Exception):
+    """What served has ended through a fault of its own or of what it stands on; the message is for the operator."""
+
+
 async def end(listening: Listening, tasks: Collection[asyncio.Task[Any]]) -> list[BaseException | None]:
     """At once neither new deliveries nor new effects. What is being told is heard to its end, within the door's
     patience, and beside it running effects get the engine's grace: a host allows little more before it kills."""
@@ -102,7 +107,13 @@ async def serve(settings: Settings) -> None:
             await asyncio.wait({acting, stopping, looking}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             results = await end(listening, (testing, stopping, looking, acting))
-        for result in results:
-            if isinstance(result, Exception):
-                raise result
+    tell_of_faults(results, settings.secrets)
     _log.info("stopped")
+
+
+def tell_of_faults(results: Iterable[BaseException | None], secrets: Sequence[str]) -> None:
+    """Raises Ended with the first fault among these; the log has it with its traceback, redacted like all else."""
+    for result in results:
+        if isinstance(result, Exception):
+            _log.error("perf-gate ends through a fault", exc_info=result)
+            raise Ended(redact(str(result) or type(result).__name__, secrets))

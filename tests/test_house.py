@@ -68,6 +68,7 @@ MAY_KNOW: dict[str, set[str]] = {
         "engine",
         "heap",
         "logs",
+        "redaction",
         "server.listening",
     },
 }

@@ -27,10 +27,13 @@ def command() -> None:
     with uncollected(), certificates.read_later():
         import uvloop
 
-        from bot.serving import serve
+        from bot.serving import Ended, serve
 
     try:
         uvloop.run(serve(settings))
+    except Ended as ended:
+        click.echo(f"perf-gate ended: {ended}; start it again, and it goes on where it was", err=True)
+        sys.exit(1)
     except (CannotStart, Fault) as error:
         click.echo(f"perf-gate cannot start: {error}", err=True)
         sys.exit(2)
