@@ -30,7 +30,7 @@ from bench.speed.table import Row, shown
 from tests.conversations.world import key_pair
 
 CONNECTIONS = (1, 8, 32, 64)
-KINDS = ("without a mention (GUID kept)", "with a mention (body kept)")
+KINDS = ("without a mention (GUID kept)", "with a mention (what is read of it kept)")
 STARTS = 5
 Start = tuple[float, float]
 """Seconds to the first accepted connection, and of CPU until then."""
