@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from bot import google_storage
 from bot.faults import Fault
 
 if TYPE_CHECKING:
@@ -117,16 +118,11 @@ class Bucket:
 @contextmanager
 def opened(url: str, patience: float) -> Iterator[Bucket]:
     """The bucket of `url` (gs://bucket/folder). What is asked of it ends within `patience` seconds, and a request."""
-    from google.cloud.storage import Client
-
     ends = time.monotonic() + patience
-    with _speaking():
-        # Without a project: reading needs none, and looking for one would ask the metadata server.
-        client = Client(project=None)
-    try:
+    with ExitStack() as stack:
+        with _speaking():
+            client = stack.enter_context(google_storage.opened())
         yield Bucket(client, url, ends)
-    finally:
-        client.close()
 
 
 @contextmanager

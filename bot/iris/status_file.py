@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bot import google_storage
+
 _log = logging.getLogger(__name__)
 
 LARGEST_FILE = 64 * 1024
@@ -60,15 +62,15 @@ def _read_file(name: str) -> bytes | StatusFile:
 def _read_bucket(url: str) -> bytes | StatusFile:
     from google.api_core.exceptions import GoogleAPIError, NotFound
     from google.auth.exceptions import GoogleAuthError
-    from google.cloud import storage
     from google.cloud.storage.retry import DEFAULT_RETRY
     from requests.exceptions import RequestException
 
     bucket, _, name = url.removeprefix("gs://").partition("/")
     try:
-        blob = storage.Client().bucket(bucket).blob(name)
         retry = DEFAULT_RETRY.with_timeout(READ_WITHIN_SECONDS)
-        return bytes(blob.download_as_bytes(start=0, end=LARGEST_FILE, timeout=READ_WITHIN_SECONDS, retry=retry))
+        with google_storage.opened() as client:
+            blob = client.bucket(bucket).blob(name)
+            return bytes(blob.download_as_bytes(start=0, end=LARGEST_FILE, timeout=READ_WITHIN_SECONDS, retry=retry))
     except NotFound:
         return StatusFile(problem="not there")
     except (GoogleAPIError, GoogleAuthError, RequestException, OSError) as error:

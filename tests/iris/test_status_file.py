@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from gcp_storage_emulator.server import create_server
 
+from bot import google_storage
 from bot.iris.status_file import LARGEST_FILE, StatusFile, parse, read
 
 SAID = b'{"status": "succeeded", "marin_prefix": "gs://marin-us-central1", "more": [1]}'
@@ -64,13 +66,12 @@ def bucket(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 
 
 async def test_an_object_in_a_bucket(bucket: str) -> None:
-    from google.cloud import storage
-
-    blobs = storage.Client().bucket("status")
     assert (await read(f"{bucket}/run/ferry_run_status.json")).problem == "not there"
-    blobs.blob("run/ferry_run_status.json").upload_from_string(SAID)
+    with google_storage.opened() as client:
+        blobs = client.bucket("status")
+        blobs.blob("run/ferry_run_status.json").upload_from_string(SAID)
+        blobs.blob("run/large.json").upload_from_string(b" " * (LARGEST_FILE + 10))
     assert await read(f"{bucket}/run/ferry_run_status.json") == READ
-    blobs.blob("run/large.json").upload_from_string(b" " * (LARGEST_FILE + 10))
     assert (await read(f"{bucket}/run/large.json")).problem == "larger than 64 KiB"
 
 
@@ -79,3 +80,5 @@ async def test_a_storage_that_cannot_be_reached_is_a_problem(monkeypatch: pytest
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:9")
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "test")
     assert (await read("gs://status/x")).problem.startswith("not readable")
+    # The library would go on asking for the bucket for two minutes, in a thread of its own.
+    assert not [thread.name for thread in threading.enumerate() if "_fetch_background" in thread.name]

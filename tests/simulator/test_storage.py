@@ -8,6 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.google_storage import NO_LOOK_AT_THE_BUCKET
 from simulator.simulator import Simulator
 
 LISTING = "/storage/v1/b/reports/o"
@@ -73,6 +74,7 @@ async def test_what_is_not_there_and_trouble(simulator: Simulator) -> None:
 
 async def test_googles_own_client_reads_it(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", simulator.storage_url)
+    monkeypatch.setenv(NO_LOOK_AT_THE_BUCKET, "true")
     simulator.world.most_listed = 2
     for number in range(5):
         simulator.put_object("reports", f"r/{number}", f"report {number}")

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from bot import google_storage
 from bot.cli.checks.model import Found, Surroundings, ok, wrong
 from bot.config.settings import PREFIX
 
@@ -25,17 +26,17 @@ def _readable(variable: str, prefix: str) -> Found:
         return _folder(variable, Path(prefix))
     from google.api_core.exceptions import Forbidden, GoogleAPIError, NotFound
     from google.auth.exceptions import GoogleAuthError
-    from google.cloud import storage
     from google.cloud.storage.retry import DEFAULT_RETRY
     from requests.exceptions import RequestException
 
     bucket, _, folder = prefix.removeprefix("gs://").partition("/")
     try:
         retry = DEFAULT_RETRY.with_timeout(_SECONDS)
-        listed = storage.Client().list_blobs(
-            bucket, prefix=f"{folder}/" if folder else None, max_results=1, timeout=_SECONDS, retry=retry
-        )
-        next(iter(listed), None)
+        with google_storage.opened() as client:
+            listed = client.list_blobs(
+                bucket, prefix=f"{folder}/" if folder else None, max_results=1, timeout=_SECONDS, retry=retry
+            )
+            next(iter(listed), None)
     except NotFound:
         return wrong(f"there is no bucket {bucket}", f"make it, or set {variable}")
     except Forbidden:
