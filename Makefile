@@ -57,7 +57,7 @@ check: .venv/.complete
 CHEAP_FORKS = GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1
 PURE = tests/assessment tests/verdict tests/gating tests/conversation
 
-# The sandbox by itself: its tests use up what one user may start, which the caged commands of others need.
+# The sandbox by itself: its tests use up what one user may start, which older kernels count across all cages.
 test: .venv/.complete .iris/.complete system-tests check
 	@.venv/bin/python -m pytest tests/sandbox
 	@.venv/bin/python -m pytest $(PURE) --numprocesses auto --dist loadfile
