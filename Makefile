@@ -54,7 +54,7 @@ check: .venv/.complete
 
 # Many tests start many children, and uvloop forks: what a process holds is then copied, page table by page table. Large
 # pages make that cheap, and so does telling apart what keeps much in memory (the pure rooms) from what starts children.
-CHEAP_FORKS = GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1
+CHEAP_FORKS = GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 OPENBLAS_NUM_THREADS=1
 PURE = tests/assessment tests/verdict tests/gating tests/conversation
 
 # The sandbox by itself: its tests use up what one user may start, which older kernels count across all cages.

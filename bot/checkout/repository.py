@@ -159,6 +159,8 @@ class Repository:
 
     async def blobs(self, ids: set[bytes], max_bytes: int) -> dict[bytes, bytes]:
         """The contents of the blobs that fit both limits, by id."""
+        if not ids:
+            return {}
         listed = b"".join(blob + b"\n" for blob in sorted(ids))
         sizes = await succeed(self.git_dir, "cat-file", "--batch-check=%(objectname) %(objectsize)", stdin=listed)
         fitting, total = [], 0
@@ -167,6 +169,8 @@ class Repository:
             if size.isdigit() and int(size) <= max_bytes and total + int(size) <= MAX_FILES_READ:
                 fitting.append(blob)
                 total += int(size)
+        if not fitting:
+            return {}
         asked = b"".join(blob + b"\n" for blob in fitting)
         return parse_batch(await succeed(self.git_dir, "cat-file", "--batch", stdin=asked))
 
