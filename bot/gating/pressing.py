@@ -74,7 +74,10 @@ def about(run: Run) -> str:
 
 
 def _outlived(press: Press, run: Run) -> str | None:
-    if run.state is not _OFFERED_IN.get(press.button, run.state):
+    if (offered_in := _OFFERED_IN.get(press.button)) is None:
+        # Re-run offers nothing that an answer could change.
+        return None
+    if run.state is not offered_in:
         return replies.button_of_before(run.state, run.head_sha)
     # A button that does not tell what it offered was shown by an earlier release: then nothing may have changed.
     if (press.about or run.corrections) and press.about != about(run):

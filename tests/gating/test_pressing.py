@@ -107,6 +107,20 @@ def test_re_run_of_an_older_check_run_of_the_same_run_is_of_before(failed: Press
     assert failed.press("retry", check_id=failed.shown + 1) == ["authorise"]
 
 
+def test_re_run_says_nothing_about_answers_that_were_corrected_before() -> None:
+    """It offers no proposal, so that there is none that could have been overtaken."""
+    story = asking()
+    story.say(Answer(HOT, "cpu", False), "bob")
+    story.say(Go())
+    story.to_first_gate()
+    story.gate_to_ferrying(1)
+    story.ferry_ends(1, "fail")
+    story.shows_check()
+    assert story.press("retry") == ["authorise"]
+    story.looked_up(-1)
+    assert story.run.ordinal == 2
+
+
 def asking() -> Pressing:
     story = Pressing()
     story.say(Assess())
