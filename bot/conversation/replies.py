@@ -143,6 +143,10 @@ def question_on_its_way() -> str:
     return "The question is still on its way, and others answered before you. Answer when it stands here."
 
 
+def ended_before_its_question(why: str) -> str:
+    return f"Your answer came before its question stood here, and the run has ended since: {why}. Nothing was run."
+
+
 def asked_anew(head: str) -> str:
     """An answer that was written before the question that stands now counts for nothing."""
     return f"Your answer came before the question about {short(head)}, so nothing was run. Look at it and answer again."

@@ -223,16 +223,22 @@ class Draft:
             self.effect("react", {"comment_id": comment_id, "content": content})
 
     def weigh_held(self) -> None:
-        """Have the answers looked at again that came while their question was on its way; it stands, or never will."""
+        """Have the answers looked at again that came while their question was on its way; it stands, or never will.
+
+        Where somebody ended the run they are only told so: looked at again, they would begin another.
+        """
         held, now = self.run.held, (self.heard_in, self.answered)
         if held:
             self.change(held=())
         for one in held:
+            self.heard_in = one.heard_in
+            if self.run.state is RunState.stopped:
+                self.reply(one.comment_id, replies.ended_before_its_question(self.run.reason))
+                continue
             payload = {"comment_id": one.comment_id, "actor": one.actor, "actor_id": one.actor_id}
             payload["said"] = msgspec.to_builtins(one.said)
             if one.said_at is not None:
                 payload["said_at"] = one.said_at.isoformat()
-            self.heard_in = one.heard_in
             self.effect("authorise", payload)
         # The comment of this event is another, and not answered by that.
         self.heard_in, self.answered = now

@@ -70,6 +70,7 @@ SAID: Final[dict[str, list[str]]] = {
     "same_error_twice": [again.same_error_twice("ValueError: bad\n shard")],
     "on_another_cluster": [again.on_another_cluster("spare")],
     "launched_otherwise": [again.launched_otherwise(["memory: the tier's workflow has `4G`", "cpu: 2"])],
+    "ended_before_its_question": [replies.ended_before_its_question(replies.stopped_by("rev"))],
     "question_on_its_way": [replies.question_on_its_way()],
     "closed": [replies.closed()],
     "no_run": [replies.no_run()],
