@@ -102,6 +102,10 @@ Said = Command | Misunderstood
 
 
 _REASON = re.compile(r"\s*(?:—|--|\bbecause\b|\breason\s*=)\s*", re.IGNORECASE)
+# A sentence that only comes after one which ends with the name: only a marked reason makes a command of it.
+_ANOTHER_SENTENCE = re.compile(
+    r"[ \t:,]*[.;!?][ \t:,.;!?]*skip\s+(?!because\b|reason\s*=|—|--)(?=.*\w)", re.IGNORECASE | re.DOTALL
+)
 _MAX_GATE = re.compile(r"max[_-]?gate\s*=\s*([A-Za-z0-9]+)", re.IGNORECASE)
 # A name with a blank stands in quotes, straight or as phones write them; an unquoted one ends at a blank or a dash.
 _STAGE = re.compile(r"""stage\s*=\s*(?:"([^"]+)"|'([^']+)'|“([^”]+)”|‘([^’]+)’|([^\s"'“”‘’—￼]+))\s*""", re.IGNORECASE)
@@ -148,7 +152,12 @@ def _addressed(line: str, mention: str) -> Iterator[str]:
 
 
 def _after_the_name(text: str) -> str:
-    """`@perf-gate, go` and `@perf-gate! Go`: what stands between is no part of the command."""
+    """`@perf-gate, go` and `@perf-gate! Go`: what stands between is no part of the command.
+
+    `cc @perf-gate. Skip the tests when you review` goes on with another sentence, which waives nothing.
+    """
+    if _ANOTHER_SENTENCE.match(text):
+        return text.strip(" \t:,")
     return text.rstrip(" \t:,").lstrip(" \t:,.;!?")
 
 
@@ -212,7 +221,7 @@ def _command(words: str) -> Said:
         return simple[word]
     if word == "retry":
         return Misunderstood("after `retry` only `cluster=NAME` can stand")
-    if word in simple:
+    if word and word in simple:
         return Misunderstood(f"`{word}` takes nothing after it, so nothing was done")
     return _unknown(word)
 

@@ -70,6 +70,9 @@ from bot.conversation.commands import (
         ("@perf-gate skip because https://example.org/?by=@perf-gate", Skip("https://example.org/?by=@perf-gate")),
         ("@perf-gate skip because ~~it is docs~~ tests", Skip("~~it is docs~~ tests")),
         ("@perf-gate Reanalyze!", Reanalyse()),
+        ("@perf-gate! Go", Go()),
+        ("Thanks @perf-gate! Skip because it is *docs*", Skip("it is *docs*")),
+        ("@perf-gate. Skip.", Skip()),
     ],
 )
 def test_a_command_is_read(body: str, said: Said) -> None:
@@ -149,6 +152,8 @@ def test_code_quotes_headings_links_html_and_signatures_never_command(body: str)
         ("@perf-gate exlude stage=download", "did you mean `exclude`"),
         ("@perf-gate @everyone", "not a command"),
         ("@perf-gate! Could you?", "`could` is not a command"),
+        ("cc @perf-gate. Skip this file when you review, it is generated", "this is not a command"),
+        ("Thanks @perf-gate! skip to the end", "this is not a command"),
         ("@perf-gate [go](https://example.org)", "not a command"),
         ("@perf-gate ~~go~~ skip", "not a command"),
         ("@perf-gate <s>go</s>", "not a command"),
