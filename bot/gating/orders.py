@@ -16,7 +16,7 @@ from bot.gating.granting import is_author
 from bot.gating.happenings import Closed, Reopened
 from bot.gating.model import Run
 from bot.gating.states import RunState
-from bot.gating.words import Consent, Held, MaxGate
+from bot.gating.words import MOST_REASON, Consent, Held, MaxGate
 
 # What starts nothing new may be said of a closed pull request too.
 _JUDGED = (RunState.passed, RunState.warned, RunState.failed, RunState.inconclusive)
@@ -89,7 +89,7 @@ def _is_about_another_diff(run: Run, event: Authorised) -> bool:
 
 
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
-    run = draft.pr.run
+    run, command = draft.pr.run, replace(command, reason=command.reason[:MOST_REASON])
     if run is not None and run.state in _JUDGED and (why := _buries(draft, event, command)) is not None:
         draft.reply(event.comment_id, why)
     elif run is None or run.state.ended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.conversation.commands import Assess, Continue, Go, Help, Misunderstood, Retry, Skip, Status, Stop
 from bot.gating.events import (
+    Assessed,
     Authorised,
     BaselineMissing,
     Denied,
@@ -16,7 +17,8 @@ from bot.gating.events import (
 from bot.gating.happenings import Closed, Mentioned, Reopened
 from bot.gating.model import Attempt
 from bot.gating.states import RunState
-from tests.gating.story import HEAD, NEWER, PLACE, Story, assessment
+from bot.gating.words import MOST_REASON
+from tests.gating.story import BASE, CONFIG, HEAD, MAIN, NEWER, PLACE, Story, assessment, plan
 
 
 def last_reply(story: Story) -> str:
@@ -259,3 +261,15 @@ def test_a_bare_answer_counts_only_while_the_bot_waits() -> None:
     story.say(Assess())
     story.assessed()
     assert story.tell(Mentioned(PLACE, 2, "rev", Go(), bare=True)) == ["react", "authorise"]
+
+
+def test_of_a_reason_at_length_as_much_is_kept_as_of_any_other() -> None:
+    """It goes from run to run, and into what is stored at every step."""
+    at_length = "x" * (MOST_REASON + 1)
+    story = Story()
+    story.say(Go("3", at_length))
+    assert len(story.run.requested_reason) == MOST_REASON
+    story.tell(Assessed(story.run.id, HEAD, BASE, "main", "main", False, MAIN, CONFIG, plan(1), assessment()))
+    story.say(Skip(at_length))
+    assert isinstance(story.run.held[0].said, Go)
+    assert len(story.run.held[0].said.reason) == MOST_REASON
