@@ -50,7 +50,8 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
         # First of all: what is closed is not read again, whatever else became of it.
         found.append(Closed(place, seen.pull.merged))
     if not pr.is_open and seen.pull.state == "open":
-        found.append(Reopened(place))
+        # With its head: a push that was found while it was closed is known already, and is not told again below.
+        found.append(Reopened(place, seen.pull.head_sha))
     if pr.head_sha and seen.pull.head_sha != pr.head_sha:
         found.append(HeadMoved(place, seen.pull.head_sha, pr.head_sha))
     known_base = (pr.run.base_moved_to or pr.run.base_ref) if pr.run is not None else ""

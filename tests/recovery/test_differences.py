@@ -38,6 +38,14 @@ def test_what_is_open_again_is_told_before_where_its_head_went() -> None:
     assert story.run.ordinal == 2
 
 
+def test_a_push_that_was_found_while_it_was_closed_is_read_when_it_is_open_again() -> None:
+    story = halted()
+    for state in ("closed", "open"):
+        for event in differences(story.pr, seen(state, NEWER), "perf-gate"):
+            story.tell(event)
+    assert (story.state(), story.run.ordinal) == (RunState.assessing, 2)
+
+
 def test_what_is_as_it_was_believed_tells_nothing() -> None:
     story = Story()
     story.say(Assess())
