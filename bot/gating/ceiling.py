@@ -6,6 +6,7 @@ commit was let climb to, is only lowered by somebody else (DESIGN "Trust").
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -54,7 +55,18 @@ def handed_on(run: Run, given: Handover, author: str) -> Bar:
         named.append(Bar(run.requested, run.asked_by, run.requested_reason))
     if run.state.ended:
         named.append(Bar(run.max_gate, run.approved_by))
-    return max(named, key=lambda one: one.rank)
+    return max([*named, *_answered(run, author)], key=lambda one: one.rank)
+
+
+def _answered(run: Run, author: str) -> Iterator[Bar]:
+    """What the answers of others ask for that stand: without them, where the commit is merged into another base, the
+    author would come to less."""
+    files = run.assessment.per_file if run.assessment is not None else {}
+    for one in run.corrections:
+        stands = one.path in files and getattr(files[one.path], one.question) is one.yes
+        raises = one.yes is not (one.question == "trivial")
+        if stands and raises and one.by.lower() != author.lower():
+            yield Bar("1" if one.question == "trivial" else "3", one.by, one.reason)
 
 
 def proposal(run: Run, author: str) -> MaxGate:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from bot.conversation.commands import Assess, Go, Stop
+from bot.conversation.commands import Answer, Assess, Go, Retry, Stop
+from bot.gating.events import Assessed
 from bot.gating.happenings import HeadMoved
 from bot.gating.states import RunState
-from tests.gating.story import HEAD, NEWER, PLACE, Story, assessment
+from bot.gating.written import Asked
+from tests.gating.story import BASE, CONFIG, HEAD, HOT, MAIN, NEWER, PLACE, Story, assessment, plan
 from tests.gating.test_handover import WORDS, asked
+from tests.gating.test_orders import last_reply
 
 
 @pytest.mark.parametrize("read", [False, True])
@@ -44,3 +48,44 @@ def test_of_many_commits_the_last_are_remembered() -> None:
         story.say(Stop(), head=head)
     story.say(Assess())
     assert [one.head_sha for one in story.pr.handovers] == [f"{number:040x}" for number in range(4, 9)]
+
+
+def test_an_author_who_retargets_comes_to_no_less_than_another_answered_for_the_commit() -> None:
+    """The answer is of another diff there, and even back on its own base another run stands between."""
+    story = Story()
+    story.say(Assess())
+    _read(story, "main", BASE)
+    story.say(Answer(HOT, "memory", True, "read the buffers"))
+    assert story.run.proposed == "3"
+    for base_ref, merge_base in (("release", "e" * 40), ("main", BASE)):
+        story.say(Stop(), "ada")
+        story.say(Assess(), "ada")
+        _read(story, base_ref, merge_base)
+        assert (story.run.corrections, story.run.proposed) == ((), "3")
+        story.say(Go("1"), "ada")
+        assert "less than the `3` that `rev` named" in last_reply(story)
+    # Another person may.
+    story.say(Go("1"), "bob")
+    assert story.state() is RunState.preparing
+
+
+def test_an_answer_that_others_took_back_holds_the_author_to_nothing() -> None:
+    story = Story()
+    story.say(Assess())
+    _read(story, "main", BASE)
+    story.say(Answer(HOT, "memory", True))
+    story.say(Answer(HOT, "memory", False), "bob")
+    story.say(Retry(), "ada")
+    _read(story, "main", BASE)
+    story.say(Go(), "ada")
+    assert (story.state(), story.run.max_gate) == (RunState.preparing, "1")
+
+
+def _read(story: Story, base_ref: str, merge_base: str) -> None:
+    """A diff that alone asks for gate 1, and its question."""
+    found = assessment("1")
+    calm = replace(found.per_file[HOT], shuffle=False, memory=False, cpu=False, design=False)
+    found = replace(found, per_file={HOT: calm})
+    ladder = plan(1, 2, 3)
+    story.tell(Assessed(story.run.id, HEAD, merge_base, base_ref, "main", False, MAIN, CONFIG, ladder, found))
+    story.tell(Asked(story.run.id, 90 + story.run.ordinal))
