@@ -8,6 +8,7 @@ from collections.abc import Collection
 from datetime import timedelta
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from bot.server.crowded import MOST_CONNECTIONS, Crowded
 from bot.server.express import Express
@@ -22,6 +23,7 @@ class Listening:
 
     def __init__(self, application: web.Application, door: Door, most: int = MOST_CONNECTIONS) -> None:
         """`most` connections are served at once; one that nobody uses makes room, else the next is refused."""
+        application.middlewares.append(self._answering)
         self._runner = web.AppRunner(
             application,
             access_log=None,
@@ -34,6 +36,7 @@ class Listening:
         self._most = most
         self._here: set[Express] = set()
         self._refused: set[Crowded] = set()
+        self._asked: set[web.RequestHandler] = set()
         self._empty = asyncio.Event()
         self._server: asyncio.Server | None = None
         self._looking: asyncio.TimerHandle | None = None
@@ -84,10 +87,26 @@ class Listening:
     def _one_idle_goes(self) -> bool:
         """The one that was silent for longest: who keeps connections without using them must not keep others out."""
         idle = [connection for connection in self._here if connection.idle and not connection.ending]
-        if not idle:
+        if idle:
+            min(idle, key=lambda connection: connection.heard_at).end()
+            return True
+        server = self._runner.server
+        assert server is not None, "set up by start"  # noqa: S101
+        # Half a head is waited for without end there. They are in the order in which they came.
+        unasked = (one for one in server.connections if one not in self._asked and one.transport is not None)
+        if (longest := next(unasked, None)) is None:
             return False
-        min(idle, key=lambda connection: connection.heard_at).end()
+        longest.force_close()
         return True
+
+    @web.middleware
+    async def _answering(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """A connection of the HTTP server with a request under way is in use."""
+        self._asked.add(request.protocol)
+        try:
+            return await handler(request)
+        finally:
+            self._asked.discard(request.protocol)
 
     def _connection_left(self) -> None:
         if self._here:

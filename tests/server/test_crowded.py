@@ -89,6 +89,42 @@ async def test_who_keeps_idle_connections_keeps_nobody_out() -> None:
         assert (await idle[1].answer())[0] == 202
 
 
+@pytest.mark.parametrize("then", [b"", b"GET / HTTP/1.1\r\nHost: bot\r\n"])
+async def test_who_keeps_connections_of_the_whole_server_without_a_request_keeps_nobody_out(then: bytes) -> None:
+    door = Door()
+    async with listening_at(door, door.accept), AsyncExitStack() as stack:
+        kept = []
+        for _ in range(MOST):
+            client = await stack.enter_async_context(wire(door))
+            client.say(b"HEAD /nowhere HTTP/1.1\r\nHost: bot\r\n\r\n")
+            assert (await client.reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 404 ")
+            client.say(then)
+            kept.append(client)
+        late = await stack.enter_async_context(wire(door))
+        late.say(request(guid="late"))
+        assert (await late.answer())[0] == 202
+        assert await kept[0].over(), "the one that is here for longest made room"
+        assert not kept[1].reader.at_eof()
+
+
+async def test_a_request_that_the_whole_server_answers_makes_no_room_for_others() -> None:
+    door = Door()
+    storing = Storing(door)
+    async with listening_at(door, storing), AsyncExitStack() as stack:
+        answered = []
+        for number in range(MOST):
+            client = await stack.enter_async_context(wire(door))
+            # GitHub does not ask so: it is not for the quick way in.
+            client.say(request(guid=f"g{number}").replace(b"/webhook", b"/webhook?", 1))
+            await storing.begun.acquire()
+            answered.append(client)
+        late = await stack.enter_async_context(wire(door))
+        late.say(request(guid="late"))
+        assert (await late.answer())[0] == 503
+        storing.go.set()
+        assert [(await client.answer())[0] for client in answered] == [202] * MOST
+
+
 async def test_a_crowd_that_says_nothing_is_hung_up_on() -> None:
     door = Door()
     storing = Storing(door)
