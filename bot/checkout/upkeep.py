@@ -33,7 +33,10 @@ async def clear(git_dir: Path) -> None:
 
 
 def half_made(git_dir: Path) -> list[Path]:
-    return [file for file in (git_dir / "objects").rglob("tmp_*") if file.is_file()]
+    objects = git_dir / "objects"
+    # git-repack(1) names what is packed so until all of it is; no git but the one that died knows that name again.
+    found = [*objects.rglob("tmp_*"), *(objects / "pack").glob(".tmp-*")]
+    return [file for file in found if file.is_file()]
 
 
 async def put_together(git_dir: Path) -> None:

@@ -30,6 +30,8 @@ LEFT = (
     "objects/pack/multi-pack-index.lock",
     "objects/pack/pack-dead.keep",
     "objects/pack/tmp_pack_dead01",
+    "objects/pack/.tmp-4711-pack-dead.pack",
+    "objects/pack/.tmp-4711-pack-dead.idx",
     "gc.pid",
 )
 
