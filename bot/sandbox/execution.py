@@ -35,13 +35,13 @@ async def execute(
 ) -> Ended:
     """Run `command(status_fd)`, a bwrap command line, for at most `within` and while `usage` lets it; afterwards no
     process of it is left. Raises OSError where this machine lets none begin."""
-    process, status = _start(command)
+    process, leader, status = _start(command)
     assert process.stdout is not None  # noqa: S101 — it was asked for
     first = bytearray()
     known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     watching = asyncio.create_task(_first_process(status, known))
     reading = asyncio.create_task(_pump(process.stdout, output, first))
-    ended = asyncio.create_task(_gone(os.pidfd_open(process.pid), None))
+    ended = asyncio.create_task(_gone(leader, None))
     guarding = asyncio.create_task(_excess(usage, known))
     finishing: asyncio.Future[Any] = asyncio.gather(reading, ended)
     timed_out = False
@@ -75,8 +75,8 @@ async def _excess(usage: Usage | None, known: asyncio.Future[int]) -> str:
     return await usage.exceeded(first)
 
 
-def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes], int]:
-    """The process and the reading end of its status pipe.
+def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes], int, int]:
+    """The process, a pidfd of it and the reading end of its status pipe.
 
     Popen and not the event loop's own way, because uvloop hands every inheritable descriptor on. The environment is
     empty, because the cage's first process shows its own to all others.
@@ -96,8 +96,15 @@ def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes]
             )
         finally:
             os.close(inherited)
+        try:
+            leader = os.pidfd_open(process.pid)
+        except OSError:
+            # Its end could not be seen, so nothing would bound it.
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            raise
         unless_started.pop_all()
-    return process, status
+    return process, leader, status
 
 
 class Pipe:

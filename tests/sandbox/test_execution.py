@@ -1,11 +1,18 @@
-"""Reading a cage's pipes: each descriptor is closed once. Twice, and the second close hits another thread's file."""
+"""A cage's pipes and processes: each descriptor is closed once, as a second close hits another thread's file, and no
+process is left behind."""
 
 from __future__ import annotations
 
+import errno
 import os
+from datetime import timedelta
 from io import FileIO
+from pathlib import Path
 
-from bot.sandbox.execution import Pipe
+import pytest
+
+from bot.sandbox.execution import Pipe, execute
+from bot.sandbox.tail import TailLog
 
 
 class Watched(FileIO):
@@ -44,3 +51,23 @@ async def test_a_pipe_that_is_left_early_is_closed_too() -> None:
         os.write(write, b"one")
     os.close(write)
     assert watched.closed_before == [False]
+
+
+async def test_a_command_whose_end_could_not_be_seen_is_ended_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+
+    def refuse(pid: int) -> int:
+        begun.append(pid)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    output = TailLog(tmp_path / "log")
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            await execute(lambda _: ["/bin/sleep", "60"], timedelta(minutes=1), output)
+    finally:
+        output.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(begun[0], 0)
