@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import html
+import io
 import json
 import os
 import re
@@ -16,8 +18,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+from bot.cli.setup.keeping import make_ready
 from bot.cli.setup.page import Wish, public_url, served
 from bot.config.environment import load_settings
+from bot.faults import Fault
 from bot.github import manifest
 from simulator import Simulator
 from simulator.state import DEFAULT_EVENTS
@@ -119,6 +123,23 @@ def test_nothing_is_registered_where_no_key_could_be_kept(tmp_path: Path) -> Non
     refused = run("--url", "https://gate.example.org", "--to", str(tmp_path / "file" / "app"))
     assert refused.exit_code == 2
     assert "the App's credentials cannot be kept in" in refused.output
+
+
+def test_a_disk_that_was_full_is_tried_again_once_it_has_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def full(descriptor: int, *_: object, **__: object) -> Full:
+        os.close(descriptor)
+        return Full()
+
+    with monkeypatch.context() as at_first:
+        at_first.setattr(os, "fdopen", full)
+        with pytest.raises(Fault, match="No space left on device"):
+            make_ready(tmp_path / "app")
+    make_ready(tmp_path / "app")
+    assert list((tmp_path / "app").iterdir()) == []
 
 
 @pytest.mark.parametrize(

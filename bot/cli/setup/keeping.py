@@ -24,8 +24,12 @@ def make_ready(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         probe = folder / ".probe"
-        _write(probe, "The size of a key and more, where a disk may be full.\n" * 100)
-        probe.unlink()
+        # Of a setup that was killed: it is written over nothing.
+        probe.unlink(missing_ok=True)
+        try:
+            _write(probe, "The size of a key and more, where a disk may be full.\n" * 100)
+        finally:
+            probe.unlink(missing_ok=True)
     except OSError as error:
         raise _not_kept(folder, error) from error
 
