@@ -17,7 +17,8 @@ class Strict(BaseModel):
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhd])")
+# The exponent is of no person's: an earlier release stored durations of twelve days and more with one.
+_DURATION = re.compile(r"(\d+(?:\.\d+)?(?:e\+\d{1,2})?)\s*([smhd])")
 
 
 def parse_duration(value: Any) -> timedelta:
@@ -30,8 +31,9 @@ def parse_duration(value: Any) -> timedelta:
 
 
 def format_duration(value: timedelta) -> str:
-    """The inverse of `parse_duration`, in seconds."""
-    return f"{value.total_seconds():g}s"
+    """The inverse of `parse_duration`, in seconds: to the last microsecond, as what is stored is read again."""
+    whole, _, part = f"{value.total_seconds():f}".partition(".")
+    return f"{whole}.{part.rstrip('0')}".rstrip(".") + "s"
 
 
 Duration = Annotated[timedelta, BeforeValidator(parse_duration), PlainSerializer(format_duration, return_type=str)]

@@ -42,9 +42,19 @@ def test_a_repository_changes_single_keys_and_keeps_the_rest() -> None:
     assert config.thresholds.total.warn_percent == Decimal(5)
 
 
-def test_the_stored_form_loads_again() -> None:
-    config = load_repository_config('[gates.1]\nwall_time = "90m"')
+@pytest.mark.parametrize(
+    "keys",
+    ['wall_time = "90m"', 'schedule_period = "14d"', 'schedule_period = "30.0000001d"', 'check_every = "601.25s"'],
+)
+def test_the_stored_form_loads_again(keys: str) -> None:
+    config = load_repository_config(f"[gates.1]\n{keys}")
     assert RepositoryConfig.model_validate_json(config.model_dump_json()) == config
+
+
+def test_long_durations_as_an_earlier_release_stored_them_load_again() -> None:
+    stored = load_repository_config('[gates.1]\nschedule_period = "14d"').model_dump(mode="json")
+    stored["gates"]["1"]["schedule_period"] = "1.2096e+06s"
+    assert RepositoryConfig.model_validate(stored).gates[1].schedule_period == timedelta(days=14)
 
 
 @pytest.mark.parametrize(
