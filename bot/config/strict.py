@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any
@@ -26,7 +27,8 @@ def parse_duration(value: Any) -> timedelta:
     if isinstance(value, timedelta):
         return value
     if isinstance(value, str) and (match := _DURATION.fullmatch(value.strip())):
-        return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+        with suppress(OverflowError):
+            return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
     raise ValueError('a duration is a number and a unit: "90s", "10m", "2.5h" or "7d"')
 
 

@@ -63,6 +63,10 @@ def test_long_durations_as_an_earlier_release_stored_them_load_again() -> None:
         ("ladder = [1", ["perf-gate.toml:1: not valid TOML: "]),
         ("\n[gates.1]\nwal_time = '1h'", ["perf-gate.toml:3: gates.1.wal_time: unknown key, did you mean"]),
         ("[gates.1]\nwall_time = 3", ["perf-gate.toml:2: gates.1.wall_time: a duration is a number and a unit"]),
+        (
+            "[gates.1]\nschedule_period = '99999999999999d'",
+            ["perf-gate.toml:2: gates.1.schedule_period: a duration is a number and a unit"],
+        ),
         ("ladder = [3, 1]", ["perf-gate.toml: ladder must rise without repeats"]),
         (
             "[thresholds]\n\nstage = { warn_percent = 9, fail_percent = 8 }",
