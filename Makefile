@@ -53,15 +53,19 @@ check: .venv/.complete
 	@.venv/bin/mypy
 
 # Many tests start many children, and uvloop forks: what a process holds is then copied, page table by page table. Large
-# pages make that cheap, and so does telling apart what keeps much in memory (the pure rooms) from what starts children.
-CHEAP_FORKS = GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 OPENBLAS_NUM_THREADS=1
+# pages make that cheap, and so do processes that hold little: the pure rooms and the conversations have their own.
 PURE = tests/assessment tests/verdict tests/gating tests/conversation
+APART = $(PURE) tests/sandbox tests/conversations
+IN_PARALLEL = --numprocesses auto --dist loadfile
+FORKING = GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 OPENBLAS_NUM_THREADS=1 \
+	.venv/bin/python -m pytest $(IN_PARALLEL)
 
 # The sandbox by itself: its tests use up what one user may start, which older kernels count across all cages.
 test: .venv/.complete .iris/.complete system-tests check
 	@.venv/bin/python -m pytest tests/sandbox
-	@.venv/bin/python -m pytest $(PURE) --numprocesses auto --dist loadfile
-	@$(CHEAP_FORKS) .venv/bin/python -m pytest $(PURE:%=--ignore %) --ignore tests/sandbox --numprocesses auto --dist loadfile
+	@.venv/bin/python -m pytest $(PURE) $(IN_PARALLEL)
+	@$(FORKING) tests/conversations
+	@$(FORKING) $(APART:%=--ignore %)
 
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed
