@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from typing import Annotated, Any
@@ -22,14 +21,24 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?(?:e\+\d{1,2})?)\s*([smhd])")
 
 
+_ACCEPTED = 'a duration is a number and a unit: "90s", "10m", "2.5h" or "7d"'
+
+
+class BeyondAllTime(ValueError, OverflowError):
+    """A duration, but a longer one than Python knows: 2.7 million years."""
+
+
 def parse_duration(value: Any) -> timedelta:
-    """Read "90s", "10m", "2.5h" or "7d"; a timedelta passes through. Raises ValueError naming the accepted forms."""
+    """Read "90s", "10m", "2.5h" or "7d"; a timedelta passes through. Raises ValueError naming the accepted forms, and
+    BeyondAllTime."""
     if isinstance(value, timedelta):
         return value
     if isinstance(value, str) and (match := _DURATION.fullmatch(value.strip())):
-        with suppress(OverflowError):
+        try:
             return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
-    raise ValueError('a duration is a number and a unit: "90s", "10m", "2.5h" or "7d"')
+        except OverflowError:
+            raise BeyondAllTime(_ACCEPTED) from None
+    raise ValueError(_ACCEPTED)
 
 
 def format_duration(value: timedelta) -> str:
