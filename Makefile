@@ -56,6 +56,8 @@ check: .venv/.complete
 # pages make that cheap, and so do processes that hold little: the pure rooms and the conversations have their own.
 PURE = tests/assessment tests/verdict tests/gating tests/conversation
 APART = $(PURE) tests/sandbox tests/conversations
+# Begun first, since their few tests take as long as hundreds of others and mostly wait.
+LONGEST = tests/reliability tests/end_to_end tests/iris
 IN_PARALLEL = --numprocesses auto --dist loadfile
 FORKING = GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 OPENBLAS_NUM_THREADS=1 \
 	.venv/bin/python -m pytest $(IN_PARALLEL)
@@ -65,7 +67,7 @@ test: .venv/.complete .iris/.complete system-tests check
 	@.venv/bin/python -m pytest tests/sandbox
 	@.venv/bin/python -m pytest $(PURE) $(IN_PARALLEL)
 	@$(FORKING) tests/conversations
-	@$(FORKING) $(APART:%=--ignore %)
+	@$(FORKING) --no-loadscope-reorder $(LONGEST) tests $(APART:%=--ignore %)
 
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed

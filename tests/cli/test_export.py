@@ -113,6 +113,8 @@ def packed(name: str, data: bytes) -> bytes:
         (packed("run/case.json", b'{"run": 3}'), "case.json cannot be read"),
         (packed("run/case.json", b"{}")[:60], "is no archive of perf-gate export"),
     ],
+    # The time stands in an archive, and every process that takes part must find the same tests.
+    ids=("no archive", "nothing of ours", "half an object", "no run", "cut off"),
 )
 def test_what_is_no_archive_is_refused(tmp_path: Path, data: bytes, said: str) -> None:
     (tmp_path / "file").write_bytes(data)
