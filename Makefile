@@ -67,7 +67,7 @@ test: .venv/.complete .iris/.complete system-tests check
 	@.venv/bin/python -m pytest tests/sandbox
 	@.venv/bin/python -m pytest $(PURE) $(IN_PARALLEL)
 	@$(FORKING) tests/conversations
-	@$(FORKING) --no-loadscope-reorder $(LONGEST) tests $(APART:%=--ignore %)
+	@$(FORKING) --numprocesses $(shell expr $$(nproc) + 1) --no-loadscope-reorder $(LONGEST) tests $(APART:%=--ignore %)
 
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed

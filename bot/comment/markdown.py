@@ -68,9 +68,9 @@ def block(value: str, language: str = "") -> str:
     return f"{fence}{language}\n{shown}\n{fence}"
 
 
-def numbered_link(number: int, url: str) -> str:
-    """`[#123](url)`, in whose label GitHub looks for no issue; without a plain address just the number."""
-    if re.fullmatch(r"https?://[A-Za-z0-9._~:/?#@!&*+,;=%-]+", url):
+def run_link(number: int, url: str) -> str:
+    """`[#123](url)`, in whose label GitHub looks for no issue; where that is no address of the run, just the number."""
+    if re.fullmatch(rf"https?://[A-Za-z0-9.:-]+/[A-Za-z0-9._-]+/[A-Za-z0-9._-]+/actions/runs/{number}", url):
         return f"[#{number}]({url})"
     return str(number)
 

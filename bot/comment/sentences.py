@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bot.comment.markdown import code, numbered_link, text
+from bot.comment.markdown import code, run_link, text
 from bot.comment.numbers import about, age_in_days
 from bot.config.load import builtin_config
 from bot.config.schema import Band, Thresholds
@@ -63,7 +63,7 @@ def gate_title(plan: GatePlan) -> str:
 
 def baseline_line(baseline: Baseline, now: datetime) -> str:
     """Seed 002's line, how far the baseline is from what the pull request branched off, and whence its report is."""
-    run = numbered_link(baseline.run_id, baseline.run_url)
+    run = run_link(baseline.run_id, baseline.run_url)
     age = age_in_days(baseline.created_at, now)
     line = f"**Baseline:** scheduled run {run}, sha={code(baseline.sha[:10])}, age={age}{_apart(baseline)}"
     if baseline.source == "mirror":

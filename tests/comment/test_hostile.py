@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from bot.assessment.model import FileAnswers
 from bot.comment.canonical import SENTINEL, render
 from bot.comment.limits import MOST_BYTES, MOST_CHARACTERS
-from bot.comment.markdown import block, code, length, plain, table, text
+from bot.comment.markdown import block, code, length, plain, run_link, table, text
 from bot.comment.question import question
 from bot.comment.sentences import mention, sentence
 from bot.gating.model import EarlierRun, GateRun, PullRequest
@@ -232,3 +232,15 @@ def test_a_run_with_hostile_json_in_its_raw_report_keeps_its_fence() -> None:
 
 def test_a_line_number_between_colons_is_left_alone() -> None:
     assert text("perf-gate.toml:13: unknown key") == "perf-gate.toml:13: unknown key"
+
+
+def test_a_run_is_linked_to_its_own_address_only() -> None:
+    assert run_link(9001, f"{RUN_URL}9001") == f"[#9001]({RUN_URL}9001)"
+    for url in (
+        "https://evil.example/x",
+        f"{RUN_URL}9002",
+        f"{RUN_URL}9001)[x](https://evil.example",
+        "",
+        "javascript:x",
+    ):
+        assert run_link(9001, url) == "9001"
