@@ -90,11 +90,18 @@ def _next(run: Run, author: str) -> str:
         return "a question, or the reason why there is none."
     if run.state is RunState.awaiting_reviewer:
         return _who_answers(run, author)
+    # Until Iris is known to have it there may be nothing that could be stopped.
+    submitting = run.state is RunState.submitting
     if run.retry_requested_by:
         again = f"{code(run.retry_requested_by)} asked"
+        if submitting:
+            return f"what Iris has of this ferry is stopped, and then the gate is submitted again, as {again}."
         return f"the ferry is being stopped, and the gate is submitted again when it is gone, as {again}."
     if run.stop_requested_by and run.state in JUDGING:
         return f"the ferry has ended: its verdict, and then nothing more, as {code(run.stop_requested_by)} asked."
+    if run.stop_requested_by and submitting:
+        by = code(run.stop_requested_by)
+        return f"nothing more is submitted, and what Iris has of this ferry is stopped, as {by} asked."
     if run.stop_requested_by:
         return f"the ferry is being stopped, as {code(run.stop_requested_by)} asked."
     if run.state is RunState.ferrying:

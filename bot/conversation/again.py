@@ -8,9 +8,16 @@ from bot.conversation.durations import minutes
 from bot.conversation.replies import short
 
 
-def confirm_retry(spent_seconds: float, wall_seconds: float, cluster: str) -> str:
+def confirm_retry(spent_seconds: float | None, wall_seconds: float, cluster: str) -> str:
+    """`spent_seconds` None: nobody knows of a job yet."""
     other = f" {_not_comparable(cluster)}" if cluster else ""
     again = f"retry cluster={cluster}" if cluster else "retry"
+    if spent_seconds is None:
+        return (
+            "The ferry of this run is only being submitted: Iris does not say yet that it has it, so nothing is known "
+            f"to be spent.{other} Say `@perf-gate {again}` once more to have what Iris has of it stopped and then the "
+            "gate submitted again."
+        )
     return (
         f"A ferry of this run is out. It has run for {minutes(spent_seconds)} of about {minutes(wall_seconds)}, which "
         f"would be lost.{other} Say `@perf-gate {again}` once more to have it stopped and, once it is gone, the gate "
@@ -35,7 +42,9 @@ def no_such_cluster(cluster: str, known: Sequence[str]) -> str:
     return f"I know no cluster `{cluster}`, so nothing was done. {can}"
 
 
-def retry_begins_when_it_is_gone() -> str:
+def retry_begins_when_it_is_gone(*, submitted: bool) -> str:
+    if not submitted:
+        return "What Iris has of this ferry is stopped, and then the gate is submitted again."
     return "The ferry is being stopped; the gate is submitted again when it is gone."
 
 

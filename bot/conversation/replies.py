@@ -199,7 +199,13 @@ def stopped_by(actor: str) -> str:
     return f"stopped by {actor}"
 
 
-def confirm_stop(spent_seconds: float, wall_seconds: float) -> str:
+def confirm_stop(spent_seconds: float | None, wall_seconds: float) -> str:
+    """`spent_seconds` None: nobody knows of a job yet."""
+    if spent_seconds is None:
+        return (
+            "The ferry is only being submitted: Iris does not say yet that it has it, so nothing is known to be spent. "
+            "Say `@perf-gate stop` once more to end the run; what Iris has of the ferry by then is stopped."
+        )
     return (
         f"The ferry has run for {minutes(spent_seconds)} of about {minutes(wall_seconds)}, which would be lost. "
         "Say `@perf-gate stop` once more to stop it."

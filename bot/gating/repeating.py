@@ -79,7 +79,8 @@ def _retry_live(draft: Draft, event: Authorised, run: Run, command: Retry) -> No
         draft.reply(event.comment_id, again.confirm_retry(*_spent(draft), command.cluster))
         return
     draft.change(retry_requested_by=event.actor, retry_cluster=command.cluster)
-    draft.reply(event.comment_id, again.retry_begins_when_it_is_gone(), done=True)
+    submitted = run.state is not RunState.submitting
+    draft.reply(event.comment_id, again.retry_begins_when_it_is_gone(submitted=submitted), done=True)
     _stop_ferry(draft, event)
 
 
@@ -121,7 +122,7 @@ def stop(draft: Draft, event: Authorised) -> None:
         # Stopping a ferry that has not crossed its wall-time is asked for twice (seed 002, "Ask before").
         draft.change(stop_asked_by=event.actor)
         spent, wall = _spent(draft)
-        if spent < wall:
+        if spent is None or spent < wall:
             draft.reply(event.comment_id, replies.confirm_stop(spent, wall))
         else:
             _stop_for_good(draft, event)
@@ -129,11 +130,11 @@ def stop(draft: Draft, event: Authorised) -> None:
         _stop_for_good(draft, event)
 
 
-def _spent(draft: Draft) -> tuple[float, float]:
-    """(seconds since the live ferry was submitted, its tier's wall-time)."""
+def _spent(draft: Draft) -> tuple[float | None, float]:
+    """(seconds since Iris has the ferry, None where it is not known to have it; its tier's wall-time)."""
     run = draft.run
     started = run.attempt.submitted_at if run.attempt else None
-    spent = (draft.now - started).total_seconds() if started else 0.0
+    spent = (draft.now - started).total_seconds() if started else None
     return spent, run.plan_of(run.gates[-1].number).wall_seconds
 
 

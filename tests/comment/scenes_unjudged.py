@@ -62,6 +62,11 @@ def at_gate(state: RunState, **fields: Any) -> PullRequest:
     return pull(state, GateRun(1, baseline(report()), (attempt(1, **fields),)))
 
 
+def submitting(**fields: Any) -> PullRequest:
+    gate = GateRun(1, baseline(report()), (attempt(1, job_id="", ferry_state="", submitted_at=None, started_at=None),))
+    return pull(RunState.submitting, gate, **fields)
+
+
 def pending() -> PullRequest:
     why = "no worker of group `cpu-eu` has 64 GB free; autoscaler is at its limit"
     return at_gate(RunState.ferrying, ferry_state="pending", started_at=None, pending_reason=why)
@@ -144,6 +149,8 @@ UNJUDGED: Final = {
     "progress_trouble": troubled(),
     "progress_end_tomorrow": night_long(),
     "progress_submitting": at_gate(RunState.submitting, job_id="", ferry_state=""),
+    "progress_stopping_a_submit": submitting(stop_asked_by="rev", stop_requested_by="rev"),
+    "progress_retrying_a_submit": submitting(retry_asked="cluster=", retry_requested_by="rev"),
     "progress_pending": pending(),
     "progress_ferrying": ferrying(),
     "progress_ferrying_moved": ferrying(head_moved_to=NEWER),

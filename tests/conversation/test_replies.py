@@ -56,10 +56,18 @@ SAID: Final[dict[str, list[str]]] = {
     ],
     "denied": [replies.denied("write"), replies.denied("maintain")],
     "cannot_authorise": [replies.cannot_authorise("GitHub did not answer")],
-    "confirm_retry": [again.confirm_retry(1200, 3600, ""), again.confirm_retry(1200, 3600, "spare")],
+    "confirm_retry": [
+        again.confirm_retry(1200, 3600, ""),
+        again.confirm_retry(1200, 3600, "spare"),
+        again.confirm_retry(None, 3600, ""),
+        again.confirm_retry(None, 3600, "spare"),
+    ],
     "confirm_cluster": [again.confirm_cluster("spare")],
     "no_such_cluster": [again.no_such_cluster("spar", ["spare", "west"]), again.no_such_cluster("spare", [])],
-    "retry_begins_when_it_is_gone": [again.retry_begins_when_it_is_gone()],
+    "retry_begins_when_it_is_gone": [
+        again.retry_begins_when_it_is_gone(submitted=True),
+        again.retry_begins_when_it_is_gone(submitted=False),
+    ],
     "verdict_is_coming": [again.verdict_is_coming()],
     "stopped_for_retry": [again.stopped_for_retry("rev")],
     "no_gate_above": [again.no_gate_above()],
@@ -90,7 +98,11 @@ SAID: Final[dict[str, list[str]]] = {
     "nothing_to_continue": [replies.nothing_to_continue()],
     "nothing_to_stop": [replies.nothing_to_stop()],
     "stopped_by": [replies.stopped_by("rev")],
-    "confirm_stop": [replies.confirm_stop(1210, 3600), replies.confirm_stop(3900, 9000)],
+    "confirm_stop": [
+        replies.confirm_stop(1210, 3600),
+        replies.confirm_stop(3900, 9000),
+        replies.confirm_stop(None, 3600),
+    ],
     "author_cannot_exclude": [judged.author_cannot_exclude(), judged.author_cannot_exclude("admin")],
     "nothing_to_correct": [
         answers.nothing_to_correct(),

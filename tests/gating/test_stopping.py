@@ -53,6 +53,20 @@ def test_another_cluster_named_twice_is_taken_though_the_ferry_was_on_its_way_ou
     assert (story.run.ordinal, story.run.cluster) == (2, "spare")
 
 
+@pytest.mark.parametrize("command", [Stop(), Retry()])
+def test_before_iris_has_the_ferry_no_time_of_it_is_said_to_be_spent(command: Stop | Retry) -> None:
+    story = Story()
+    story.to_submitting()
+    story.say(command)
+    assert "Iris does not say yet that it has it" in last_reply(story)
+    assert "would be lost" not in last_reply(story)
+    assert story.state() is RunState.submitting
+    story.say(command)
+    assert "The ferry is being stopped" not in last_reply(story)
+    story.tell(FerryStopped(story.run.id, 1, 1))
+    assert story.state() is (RunState.stopped if isinstance(command, Stop) else RunState.assessing)
+
+
 def test_half_a_retry_from_before_a_stop_is_no_half_after_it() -> None:
     story = ferrying()
     story.say(Retry("spare"))
