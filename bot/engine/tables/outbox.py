@@ -29,9 +29,11 @@ def insert(tx: Tx, key: str, lane: str, request: EffectRequest, asked_by: int, n
     """
     due = stored(now if request.due is None else request.due)
     if request.coalesce:
+        # Held until the commit: claimed before it, the effect would be performed without what is asked for now. One
+        # that another process is just claiming waits no more.
         waiting = tx.execute(
             "SELECT seq, attempts FROM effects WHERE key = ? AND coalesce_as = ? AND status = 'pending' "
-            "AND ended_at IS NULL",
+            f"AND ended_at IS NULL LIMIT 1 {tx.sharing.skip_locked}",
             (key, request.coalesce),
         ).fetchone()
         if waiting is not None:
