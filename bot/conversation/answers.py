@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.conversation.quoting import quoted, quoted_list
-from bot.conversation.replies import short, where_it_stands
+from bot.conversation.replies import where_it_stands
 
 
 def nothing_to_correct(state: str = "", *, live: bool = False) -> str:
@@ -18,13 +18,6 @@ def nothing_to_correct(state: str = "", *, live: bool = False) -> str:
             "`@perf-gate` has the diff read anew."
         )
     return "No question waits for an answer here, so there is nothing to correct. `@perf-gate` has the diff read anew."
-
-
-def stale_answer(shown: str, head: str) -> str:
-    return (
-        f"The question was about {short(shown)}, but the head is now {short(head)}. "
-        "Nothing was corrected; I read the new diff and ask again."
-    )
 
 
 def no_such_file(path: str, known: Sequence[str], close: str) -> str:

@@ -132,10 +132,11 @@ def already(state: str, head_sha: str) -> str:
     )
 
 
-def stale_go(shown: str, head: str) -> str:
+def stale_question(shown: str, head: str, undone: str) -> str:
+    """`undone`: what the answer would have done."""
     return (
         f"The question was about {short(shown)}, but the head is now {short(head)}. "
-        "Nothing was run; I read the new diff and ask again."
+        f"Nothing was {undone}; I read the new diff and ask again."
     )
 
 
@@ -152,12 +153,12 @@ def asked_anew(head: str) -> str:
     return f"Your answer came before the question about {short(head)}, so nothing was run. Look at it and answer again."
 
 
-def base_changed(shown: str, base: str) -> str:
+def base_changed(shown: str, base: str, undone: str) -> str:
     # A backtick, which a branch may have in its name, would end the span and let the rest of the name act.
     before, after = shown.replace("`", "'"), base.replace("`", "'")
     return (
         f"The question was about merging into `{before}`, but the base is now `{after}`. "
-        "Nothing was run; I read the new diff and ask again."
+        f"Nothing was {undone}; I read the new diff and ask again."
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from posixpath import basename
 
-from bot.conversation import answers, replies
+from bot.conversation import answers
 from bot.conversation.commands import Answer
-from bot.gating import ceiling
+from bot.gating import ceiling, repeating
 from bot.gating.answering import corrected
 from bot.gating.draft import Draft
 from bot.gating.events import Authorised
@@ -27,10 +27,9 @@ def correct(draft: Draft, event: Authorised, command: Answer) -> None:
         live = run is not None and not run.state.ended
         draft.reply(event.comment_id, answers.nothing_to_correct(run.state if run else "", live=live))
         return
-    if run.head_sha != event.head_sha:
-        draft.reply(event.comment_id, answers.stale_answer(run.head_sha, event.head_sha))
-        draft.end(RunState.stopped, replies.superseded(event.head_sha))
-        draft.begin_run(event.actor)
+    if (why := repeating.about_another_diff(run, event, "corrected")) is not None:
+        draft.reply(event.comment_id, why)
+        repeating.ask_anew(draft, event)
         return
     known = run.assessment.per_file
     path = resolve(command.path, known)

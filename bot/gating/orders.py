@@ -75,17 +75,13 @@ def _assess(draft: Draft, event: Authorised) -> None:
     run = draft.pr.run
     if run is None or run.state.ended:
         draft.begin_run(event.actor)
-    elif run.state is RunState.awaiting_reviewer and _is_about_another_diff(run, event):
+    elif run.state is RunState.awaiting_reviewer and repeating.about_another_diff(run, event, "run") is not None:
         repeating.ask_anew(draft, event)
     elif run.state is RunState.awaiting_escalation and run.head_sha != event.head_sha:
         repeating.leave_the_warning(draft)
         draft.begin_run(event.actor)
     else:
         draft.reply(event.comment_id, replies.status(run.state, run.head_sha), done=True)
-
-
-def _is_about_another_diff(run: Run, event: Authorised) -> bool:
-    return run.head_sha != event.head_sha or (bool(event.base_ref) and run.base_ref != event.base_ref)
 
 
 def _go(draft: Draft, event: Authorised, command: Go) -> None:
@@ -129,12 +125,8 @@ def _answer(draft: Draft, event: Authorised, command: Go) -> None:
     if draft.press_of(event.comment_id) is None and _came_before_the_question(run, event):
         draft.reply(event.comment_id, replies.asked_anew(run.head_sha))
         return
-    if run.head_sha != event.head_sha:
-        draft.reply(event.comment_id, replies.stale_go(run.head_sha, event.head_sha))
-        repeating.ask_anew(draft, event, command)
-        return
-    if event.base_ref and run.base_ref != event.base_ref:
-        draft.reply(event.comment_id, replies.base_changed(run.base_ref, event.base_ref))
+    if (why := repeating.about_another_diff(run, event, "run")) is not None:
+        draft.reply(event.comment_id, why)
         repeating.ask_anew(draft, event, command)
         return
     chosen: MaxGate = command.max_gate or run.proposed

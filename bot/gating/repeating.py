@@ -16,8 +16,20 @@ from bot.gating.model import Run
 from bot.gating.states import JUDGING, RunState
 
 
+def about_another_diff(run: Run, event: Authorised, undone: str) -> str | None:
+    """Why an answer to this run's question counts for nothing: there was a push, or another base. None where it does.
+
+    `undone`: what the answer would have done.
+    """
+    if run.head_sha != event.head_sha:
+        return replies.stale_question(run.head_sha, event.head_sha, undone)
+    if event.base_ref and run.base_ref != event.base_ref:
+        return replies.base_changed(run.base_ref, event.base_ref, undone)
+    return None
+
+
 def ask_anew(draft: Draft, event: Authorised, command: Go | None = None) -> None:
-    """The question was about a head that is gone: end that run quietly and ask about the new one."""
+    """The question was about a diff that is gone: end that run quietly and ask about the new one."""
     draft.end(RunState.stopped, replies.superseded(event.head_sha))
     if command is None:
         draft.begin_run(event.actor)

@@ -84,9 +84,15 @@ SAID: Final[dict[str, list[str]]] = {
     "no_run": [replies.no_run()],
     "status": [replies.status(state, SHOWN) for state in RunState] + [replies.status("assessing", "")],
     "already": [replies.already("ferrying", SHOWN), replies.already("assessing", "")],
-    "stale_go": [replies.stale_go(SHOWN, HEAD)],
+    "stale_question": [
+        replies.stale_question(SHOWN, HEAD, "run"),
+        replies.stale_question(SHOWN, HEAD, "corrected"),
+    ],
     "asked_anew": [replies.asked_anew(HEAD)],
-    "base_changed": [replies.base_changed("main", "release/`@ada`")],
+    "base_changed": [
+        replies.base_changed("main", "release/`@ada`", "run"),
+        replies.base_changed("main", "release", "corrected"),
+    ],
     "not_granted": [replies.not_granted("skip", "maintain")],
     "superseded": [replies.superseded(HEAD)],
     "author_cannot_waive": [
@@ -110,7 +116,6 @@ SAID: Final[dict[str, list[str]]] = {
         answers.nothing_to_correct("ferrying", live=True),
         answers.nothing_to_correct("passed"),
     ],
-    "stale_answer": [answers.stale_answer(SHOWN, HEAD)],
     "no_such_file": [
         answers.no_such_file("lib/plna.py", ["lib/plan.py"], "lib/plan.py"),
         answers.no_such_file(HOSTILE, [], ""),
@@ -209,7 +214,7 @@ def test_every_state_reads_aloud() -> None:
 @given(st.text(max_size=40), st.sampled_from(["`", "``", "`@octocat`", "|<b>"]))
 def test_a_branch_cannot_name_itself_out_of_its_code_span(name: str, odd: str) -> None:
     branch = "".join(name.split()).replace("\\", "") + odd
-    page = read(replies.base_changed("main", branch or "x"))
+    page = read(replies.base_changed("main", branch or "x", "run"))
     assert page.mentions == page.tags == []
 
 

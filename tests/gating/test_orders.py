@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.conversation.commands import Assess, Continue, Go, Help, Misunderstood, Retry, Skip, Status, Stop
+from bot.conversation.commands import Answer, Assess, Continue, Go, Help, Misunderstood, Retry, Skip, Status, Stop
 from bot.gating.events import (
     Assessed,
     Authorised,
@@ -18,7 +18,7 @@ from bot.gating.happenings import Closed, Mentioned, Reopened
 from bot.gating.model import Attempt
 from bot.gating.states import RunState
 from bot.gating.words import MOST_REASON
-from tests.gating.story import BASE, CONFIG, HEAD, MAIN, NEWER, PLACE, Story, assessment, plan
+from tests.gating.story import BASE, CONFIG, HEAD, HOT, MAIN, NEWER, PLACE, Story, assessment, plan
 
 
 def last_reply(story: Story) -> str:
@@ -236,6 +236,19 @@ def test_another_base_is_another_question() -> None:
     moved = Authorised(story.run.question_id + 1, "rev", "write", Go(), HEAD, True, base_ref="release")
     assert "assess" in story.tell(moved)
     assert "release" in last_reply(story)
+
+
+def test_a_correction_after_the_base_changed_corrects_nothing_and_asks_anew() -> None:
+    story = Story()
+    story.say(Assess())
+    story.assessed()
+    asked_about = story.run.id
+    word = Answer(HOT, "cpu", False, "measured it")
+    told = story.tell(Authorised(story.run.question_id + 1, "rev", "write", word, HEAD, True, base_ref="release"))
+    assert "assess" in told
+    assert "Nothing was corrected" in last_reply(story)
+    assert "the base is now `release`" in last_reply(story)
+    assert (story.run.id == asked_about, story.run.corrections) == (False, ())
 
 
 def test_every_addressed_comment_is_answered() -> None:
