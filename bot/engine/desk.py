@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from bot.engine.advancing import Advancing, Arrival, describe
 from bot.engine.performing import Broke, wait_before_retry
 from bot.engine.policy import EffectPolicy, Lane
-from bot.engine.port import Delivery, Effect, Lethal, Machine, Outcome, Revoked
+from bot.engine.port import Delivery, Effect, Lethal, Machine, Outcome, Revoked, StoreError
 from bot.engine.tables import attempts, inbox, outbox, stalled, timers
 from bot.engine.times import loaded, stored
 from bot.engine.transaction import Savepoint, Tx
@@ -22,7 +22,8 @@ E = TypeVar("E")
 logger = logging.getLogger(__name__)
 
 MOST_DEATHS = 5
-"""A process that dies takes along whatever it performs: only of what was there so often it may be believed."""
+"""A process that dies takes along whatever it performs, and a store that is away whoever reads it: only of what was
+there so often it may be believed."""
 
 _SWEEP_EVERY = timedelta(hours=1)
 
@@ -138,7 +139,7 @@ class Desk(Generic[S, E]):
         retryable = self._retryable(tx, effect, ending)
         if retryable and outbox.is_revoked(tx, effect):
             self._fail(tx, effect, Revoked(describe(ending.error)), now)
-        elif retryable and self._may_retry(effect):
+        elif retryable and self._may_retry(effect, ending.error):
             policy = self._policies[effect.kind]
             due = now + wait_before_retry(policy.backoff, effect.attempt, ending.error, self._random)
             outbox.retry(tx, effect, describe(ending.error), due)
@@ -182,16 +183,16 @@ class Desk(Generic[S, E]):
         outbox.retry(tx, effect, died, now + wait)
 
     def _retryable(self, tx: Tx, effect: Effect, broke: Broke) -> bool:
-        answer = broke.timed_out
+        answer = broke.timed_out or _store_was_away(broke.error)
         with Savepoint(tx) as savepoint:
             answer = answer or self._policies[effect.kind].retryable(broke.error)
         if bug := savepoint.bug():
             logger.error("nobody knows whether to try again: no", exc_info=bug, extra={"effect": effect.id})
         return answer
 
-    def _may_retry(self, effect: Effect) -> bool:
+    def _may_retry(self, effect: Effect, error: BaseException) -> bool:
         attempts = self._policies[effect.kind].attempts
-        return attempts == 0 or effect.attempt < attempts
+        return attempts == 0 or effect.attempt < (max(attempts, MOST_DEATHS) if _store_was_away(error) else attempts)
 
     def _fail(self, tx: Tx, effect: Effect, error: BaseException, now: datetime) -> None:
         outbox.end(tx, effect, "failed", now, describe(error))
@@ -212,6 +213,11 @@ class Desk(Generic[S, E]):
         if self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY:
             self._swept_at = now
             sweep(tx, now)
+
+
+def _store_was_away(error: BaseException) -> bool:
+    """The performer could not read what it acts on: no doing of its own, and the store is back where this is asked."""
+    return isinstance(error, StoreError) and error.transient
 
 
 def revive(tx: Tx, now: datetime) -> None:

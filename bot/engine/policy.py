@@ -34,7 +34,8 @@ class EffectPolicy(Generic[S, E]):
 
     An exception for which `retryable` holds is tried again, `attempts` times at most (0: without end), not before
     its `retry_after` attribute (a timedelta) where it has one. Anything else, and exhaustion, becomes the event
-    `failed(effect, error)`. Attempts that died with their process count, but only from the fifth on do they exhaust.
+    `failed(effect, error)`. Attempts that died with their process count, but only from the fifth on do they exhaust;
+    so do those that found the store away, which are tried again whatever `retryable` says.
     A performer that outlives `deadline` is cancelled and counts as a retryable TimeoutError.
     """
 
