@@ -203,9 +203,11 @@ def _drop() -> list[str]:
 
 
 def _result(argv: Sequence[str], ended: Ended, tail: str) -> CommandResult:
+    if ended.excess and not ended.excess.proven:
+        return CommandResult(None, False, tail, ended.excess.why)
     if ended.excess:
         # Its own doing, as when the kernel ends what takes all memory.
-        return CommandResult(KILLED, False, f"{tail}\nended by the sandbox: {ended.excess}".lstrip("\n"))
+        return CommandResult(KILLED, False, f"{tail}\nended by the sandbox: {ended.excess.why}".lstrip("\n"))
     if ended.code is not None and ended.code < 0:
         return CommandResult(None, False, tail, f"the cage was killed from outside, by signal {-ended.code}")
     if ended.signal_byte == _STARTED:

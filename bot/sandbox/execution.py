@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import IO, Any
 
 from bot.sandbox.tail import TailLog
-from bot.sandbox.usage import Usage
+from bot.sandbox.usage import Excess, Usage
 
 _GRACE = 30.0  # seconds for the kernel to end a killed cage's processes
 
@@ -22,12 +22,12 @@ _GRACE = 30.0  # seconds for the kernel to end a killed cage's processes
 @dataclass(frozen=True, slots=True)
 class Ended:
     """`code` is None where the time was over. `signal_byte` is the first byte of output, empty where there was none.
-    `excess` says of what it took too much, where it was ended for that."""
+    `excess` says why it was ended, where it took too much."""
 
     code: int | None
     timed_out: bool
     signal_byte: bytes
-    excess: str = ""
+    excess: Excess | None = None
 
 
 async def execute(
@@ -52,7 +52,7 @@ async def execute(
     except TimeoutError:
         timed_out = True
     finally:
-        excess = guarding.result() if guarding.done() and not finishing.done() else ""
+        excess = guarding.result() if guarding.done() and not finishing.done() else None
         guarding.cancel()
         await asyncio.wait({guarding})
         # bwrap's end ends the cage's first process, and with that one its whole process namespace.
@@ -66,12 +66,12 @@ async def execute(
     return Ended(None if timed_out else code, timed_out, bytes(first), excess)
 
 
-async def _excess(usage: Usage | None, known: asyncio.Future[int]) -> str:
+async def _excess(usage: Usage | None, known: asyncio.Future[int]) -> Excess:
     """Why the command must end now; for as long as there is nothing to say, this does not return."""
     first = await known
     if usage is None:
-        await asyncio.Event().wait()
-        return ""
+        never: asyncio.Future[Excess] = asyncio.get_running_loop().create_future()
+        return await never
     return await usage.exceeded(first)
 
 

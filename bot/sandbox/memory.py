@@ -22,19 +22,27 @@ _KB = 2**10
 
 
 def memory_bytes(first: int, enough: int) -> int:
-    """Memory of that process and all below it, with their files in memory.
+    """Memory of that process and all below it, with their files in memory; anything above `enough` once that much is
+    found. How long this takes is up to those processes: the caller bounds it.
 
     What processes share is first counted for each of them, which is quick; only where that is more than `enough`,
-    each process is asked for its share.
+    each process is asked for its share. Each is read when it is met: what lives in processes that soon end, forked one
+    from the other, would be gone once all were found.
     """
-    processes = list(_below(first))
-    scratch = sum(_used(Path(f"/proc/{first}/root", place)) for place in _SCRATCH)
+    scratch = _scratch(first)
     opened: dict[int, int] = {}
-    for pid in processes:
+    quick = 0
+    for pid in _below(first):
+        quick += _own(pid)
         opened |= _open_memory(pid)
-    files = scratch + sum(opened.values())
-    quick = files + sum(_own(pid) for pid in processes)
-    return quick if quick <= enough else files + sum(_share(pid, opened.keys()) for pid in processes)
+    total = scratch + sum(opened.values())
+    if total + quick <= enough:
+        return total + quick
+    for pid in _below(first):
+        total += _share(pid, opened.keys())
+        if total > enough:
+            break
+    return total
 
 
 def _below(first: int) -> Iterator[int]:
@@ -103,6 +111,17 @@ def _sum(file: Path, names: tuple[str, ...]) -> int:
     except OSError:
         return 0
     return sum(int(line.split()[1]) for line in lines if line.startswith(names)) * _KB
+
+
+def _scratch(first: int) -> int:
+    """What lies in the cage's folders in memory. Until the cage is set up, its root is this machine's own."""
+    root = Path(f"/proc/{first}/root")
+    try:
+        if root.samefile("/"):
+            return 0
+    except OSError:
+        return 0
+    return sum(_used(root / place) for place in _SCRATCH)
 
 
 def _used(place: Path) -> int:

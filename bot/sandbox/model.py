@@ -15,6 +15,9 @@ class Limits(msgspec.Struct, frozen=True):
     disk_files: int = 500_000
     disk_every: float = 5.0  # seconds between two looks at the disk; walking a large tree takes a second
     memory_every: float = 0.5
+    # What hostile code has to be looked at is up to it. With the pause after a look half as long as the look was, and
+    # one look that began too early, its memory is held to its limit within ten seconds.
+    memory_within: float = 4.0
 
 
 class CommandResult(msgspec.Struct, frozen=True):

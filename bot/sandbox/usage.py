@@ -7,12 +7,21 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from bot.sandbox.memory import memory_bytes
 from bot.sandbox.model import Limits
 
 _MB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """Why a command must end. Where it is not `proven` to have taken too much, that is no verdict on the command."""
+
+    why: str
+    proven: bool = True
 
 
 class Usage:
@@ -23,18 +32,43 @@ class Usage:
         self._limits = limits
         self._folders = tuple(folders)
 
-    async def exceeded(self, first: int) -> str:
+    async def exceeded(self, first: int) -> Excess:
         """Watch the process namespace that began with the process `first`, until it takes too much of something."""
-        loop = asyncio.get_running_loop()
-        next_disk = loop.time() + self._limits.disk_every
+        # Side by side: a walk over a disk that is slow, or made slow, lets no memory be taken meanwhile.
+        looks = [asyncio.create_task(look) for look in (self._memory_exceeded(first), self._disk_exceeded())]
+        try:
+            done, _ = await asyncio.wait(looks, return_when=asyncio.FIRST_COMPLETED)
+            return done.pop().result()
+        finally:
+            for look in looks:
+                look.cancel()
+            await asyncio.gather(*looks, return_exceptions=True)
+
+    async def _memory_exceeded(self, first: int) -> Excess:
+        loop, most = asyncio.get_running_loop(), self._memory_mb * _MB
+        pause, within = 0.0, self._limits.memory_within
         while True:
-            await asyncio.sleep(self._limits.memory_every)
-            if await asyncio.to_thread(memory_bytes, first, self._memory_mb * _MB) > self._memory_mb * _MB:
-                return f"its processes and what they keep in /tmp took more than {self._memory_mb} MB of memory"
-            if loop.time() >= next_disk:
-                if why := await asyncio.to_thread(self._disk):
-                    return why
-                next_disk = loop.time() + self._limits.disk_every
+            await asyncio.sleep(max(self._limits.memory_every, pause))
+            began = loop.time()
+            try:
+                async with asyncio.timeout(within):
+                    taken = await asyncio.to_thread(memory_bytes, first, most)
+            except TimeoutError:
+                # The thread comes to its end once the processes are gone.
+                return Excess(
+                    f"what it takes of memory could not be counted within {within:g} s, so nothing kept it to "
+                    f"{self._memory_mb} MB; it was ended",
+                    proven=False,
+                )
+            if taken > most:
+                return Excess(f"its processes and what they keep in /tmp took more than {self._memory_mb} MB of memory")
+            pause = (loop.time() - began) / 2
+
+    async def _disk_exceeded(self) -> Excess:
+        while True:
+            await asyncio.sleep(self._limits.disk_every)
+            if why := await asyncio.to_thread(self._disk):
+                return Excess(why)
 
     def _disk(self) -> str:
         size = files = 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.sandbox.cage import KILLED, Cage
+from bot.sandbox.memory import memory_bytes
 from bot.sandbox.model import CommandResult, Limits
 from bot.sandbox.tools import interpreter
 
@@ -96,6 +99,36 @@ end = time.monotonic() + 0.6
 while time.monotonic() < end: pass
 """
 
+# A few processes that together have 40,000 descriptors: each is one more thing to look at, and costs them nothing.
+MUCH_TO_LOOK_AT = """
+import os, signal
+kept = [os.dup(0) for _ in range(4000)]
+for _ in range(9):
+    if not os.fork():
+        break
+signal.alarm(4)
+signal.pause()
+"""
+# 100 MB for each of three, which are handed on to a fork every few milliseconds, among many who do nothing.
+MOVING = """
+import os, signal, time
+for _ in range(500):
+    if not os.fork():
+        signal.pause()
+end = time.monotonic() + 6
+for _ in range(3):
+    if not os.fork():
+        mine = bytearray(100 * 2**20)
+        mine[:: 4096] = b"x" * len(mine[:: 4096])
+        while time.monotonic() < end:
+            if os.fork():
+                os._exit(0)
+            time.sleep(0.003)
+        os._exit(0)
+while time.monotonic() < end:
+    time.sleep(0.1)
+"""
+
 
 async def python(program: str, tree: Path, memory_mb: int, limits: Limits = EAGER) -> CommandResult:
     executable, needs = interpreter()
@@ -129,6 +162,31 @@ async def test_memory_that_is_no_processes_own_counts_too(tree: Path, kind: str)
 @pytest.mark.parametrize("tree", ["reachable"], indirect=True)
 async def test_a_file_in_memory_that_many_map_counts_once(tree: Path) -> None:
     assert (await python(TOGETHER, tree, memory_mb=180)).exit_code == 0
+
+
+async def test_memory_that_cannot_be_counted_in_time_ends_the_command_and_is_no_verdict_on_it(tree: Path) -> None:
+    limits = Limits(memory_every=0.1, memory_within=0.02)
+    result = await python(MUCH_TO_LOOK_AT, tree, memory_mb=400, limits=limits)
+    assert (result.exit_code, result.timed_out) == (None, False), result
+    assert result.fault == (
+        "what it takes of memory could not be counted within 0.02 s, so nothing kept it to 400 MB; it was ended"
+    )
+
+
+@pytest.mark.parametrize("tree", ["reachable"], indirect=True)
+async def test_memory_that_moves_from_process_to_process_is_seen_all_the_same(tree: Path) -> None:
+    result = await python(MOVING, tree, memory_mb=250)
+    assert result.exit_code == KILLED, result
+    assert result.tail.endswith("took more than 250 MB of memory")
+
+
+def test_a_cage_that_is_not_set_up_yet_does_not_take_what_this_machine_keeps_in_its_folders() -> None:
+    with subprocess.Popen(["tail", "-f", "/dev/null"]) as outside:
+        try:
+            used = shutil.disk_usage("/tmp").used
+            assert memory_bytes(outside.pid, enough=0) < used
+        finally:
+            outside.kill()
 
 
 async def test_files_in_memory_count_as_memory(tree: Path) -> None:
