@@ -13,6 +13,7 @@ from typing import Literal
 
 from bot.comment.canonical import SENTINEL, render
 from bot.comment.limits import Section, join
+from bot.comment.markdown import code
 from bot.comment.sentences import gate_title, moment, sha
 from bot.comment.tables import HEADLINES
 from bot.comment.verdict import assessment_section
@@ -136,6 +137,8 @@ def _summary(pr: PullRequest, run: Run, now: datetime) -> str:
         f"max_gate={run.proposed} for {sha(run.head_sha)}, **Skip** waives the gate (not for the author). "
         "`@perf-gate go max_gate=N` in a comment says how far."
     )
+    if run.cluster:
+        asked += f" It would run on the cluster {code(run.cluster, 60)}: not comparable with the baseline."
     return join([Section(asked, stays=True), Section(assessment_section(run))])
 
 

@@ -134,6 +134,11 @@ def _what_go_entails(run: Run) -> str:
         lines = [f"`go` waives the gate. `max_gate=1` {what_runs(run)}, then {steps}."]
     if run.plan and ceiling > run.plan[-1].number:
         lines.append(f"This repository's ladder ends at gate {run.plan[-1].number}.")
+    if run.cluster:
+        lines.append(
+            f"⚠ **It runs on the cluster {code(run.cluster, 60)}**, as was asked, and the baseline ran elsewhere: the "
+            "report is shown beside it, but not judged."
+        )
     if run.is_fork:
         lines.append(
             "⚠ **This is a fork:** `go` hands the cluster's worker identity and HF_TOKEN to its code. "

@@ -38,6 +38,7 @@ def read_the_push(draft: Draft) -> None:
 def _begin_again(draft: Draft) -> None:
     run = draft.run
     draft.begin_run(run.asked_by, run.requested, run.requested_reason, by_author=run.by_author)
+    draft.change(cluster=run.cluster)
 
 
 def _came_late(pr: PullRequest, event: HeadMoved) -> bool:

@@ -28,14 +28,19 @@ def about_another_diff(run: Run, event: Authorised, undone: str) -> str | None:
     return None
 
 
-def ask_anew(draft: Draft, event: Authorised, command: Go | None = None) -> None:
-    """The question was about a diff that is gone: end that run quietly and ask about the new one."""
+def ask_anew(draft: Draft, event: Authorised, command: Go | None = None, *, cluster: str | None = None) -> None:
+    """The question was about a diff that is gone: end that run quietly and ask about the new one.
+
+    `cluster`: where it is to run, as the question says; None: where the run was to.
+    """
+    cluster = draft.run.cluster if cluster is None else cluster
     draft.end(RunState.stopped, replies.superseded(event.head_sha))
     if command is None:
         draft.begin_run(event.actor)
     else:
         by_author = is_author(draft.pr, event)
         draft.begin_run(event.actor, command.max_gate, command.reason, by_author=by_author)
+    draft.change(cluster=cluster)
 
 
 def continue_(draft: Draft, event: Authorised) -> None:
@@ -68,12 +73,14 @@ def _continue_above(draft: Draft, event: Authorised, run: Run) -> None:
 
 def retry(draft: Draft, event: Authorised, command: Retry) -> None:
     run = draft.pr.run
-    if command.cluster and (run is None or command.cluster not in run.clusters):
+    # Which clusters there are is read with the diff.
+    reading = run is not None and run.state is RunState.assessing
+    if command.cluster and not reading and (run is None or command.cluster not in run.clusters):
         draft.reply(event.comment_id, again.no_such_cluster(command.cluster, run.clusters if run else ()))
     elif run is None:
         draft.begin_run(event.actor)
-    elif run.state is RunState.awaiting_reviewer and not command.cluster:
-        ask_anew(draft, event)
+    elif run.state is RunState.awaiting_reviewer:
+        ask_anew(draft, event, cluster=command.cluster)
     elif run.state.has_live_ferry:
         _retry_live(draft, event, run, command)
     elif run.state.ended or run.state is RunState.awaiting_escalation:
@@ -98,7 +105,8 @@ def _retry_live(draft: Draft, event: Authorised, run: Run, command: Retry) -> No
 
 def _retry_ended(draft: Draft, event: Authorised, run: Run, command: Retry) -> None:
     asked = CLUSTER + command.cluster
-    if command.cluster and run.retry_asked != asked:
+    # After a push there is a question in any case, which is about the new head and says where it would run.
+    if command.cluster and run.head_sha == event.head_sha and run.retry_asked != asked:
         draft.change(retry_asked=asked)
         draft.reply(event.comment_id, again.confirm_cluster(command.cluster))
         return

@@ -194,5 +194,6 @@ QUESTIONS: Final = {
         assessment=assessed("1"),
         handover=Handover(HEAD, max_gate="3", named_by="rev"),
     ),
+    "question_on_another_cluster": pull(RunState.awaiting_reviewer, clusters=("spare",), cluster="spare"),
     "question_skip": pull(RunState.awaiting_reviewer, proposed="skip", assessment=assessed("skip")),
 }

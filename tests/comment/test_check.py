@@ -65,6 +65,12 @@ def test_it_is_no_news_that_time_has_passed_while_something_runs() -> None:
         assert "**Progress:**" not in shown(pr).summary
 
 
+def test_while_it_asks_it_says_where_it_would_run() -> None:
+    asked = check_run(QUESTIONS["question_on_another_cluster"], NOW)
+    assert asked is not None
+    assert "It would run on the cluster `spare`: not comparable" in asked.summary
+
+
 def test_what_was_replaced_is_cancelled_and_offers_nothing() -> None:
     replaced = superseded(None, "42-5199-1", "a" * 40)
     assert (replaced.conclusion, replaced.offers) == ("cancelled", ())

@@ -7,14 +7,18 @@ import json
 from msgspec.structs import replace
 
 from bot.config.load import builtin_config
-from bot.conversation.commands import Retry
+from bot.conversation.commands import Go, Retry
+from bot.gating.happenings import HeadMoved
 from bot.gating.resubmission import on_another_cluster
 from bot.gating.states import RunState
 from bot.verdict.judge import judge
 from bot.verdict.report import parse_json
 from tests.conversations.reports import perf_report
-from tests.gating.story import Story, judgement
+from tests.gating.story import HEAD, NEWER, PLACE, Story, judgement
+from tests.gating.test_lifecycle import halted
 from tests.gating.test_orders import last_reply
+
+NEWEST = "e" * 40
 
 
 def test_another_cluster_is_asked_about_first_and_only_one_that_is_set_up() -> None:
@@ -28,6 +32,49 @@ def test_another_cluster_is_asked_about_first_and_only_one_that_is_set_up() -> N
     assert "not comparable" in last_reply(story)
     assert story.state() is RunState.failed
     story.say(Retry("spare"))
+    assert (story.state(), story.run.cluster) == (RunState.assessing, "spare")
+
+
+def with_spare(story: Story) -> Story:
+    story.pr = replace(story.pr, run=replace(story.run, clusters=("spare",)))
+    return story
+
+
+def test_after_a_push_another_cluster_is_asked_about_in_the_question_about_the_new_head() -> None:
+    story = with_spare(halted())
+    story.say(Retry("spare"), head=NEWER)
+    assert (story.run.ordinal, story.run.cluster) == (2, "spare")
+    assert not [effect for effect in story.effects if effect.kind == "reply"]
+    assert "ask" in story.assessed(head=NEWER)
+    assert (story.state(), story.run.head_sha, story.run.cluster) == (RunState.awaiting_reviewer, NEWER, "spare")
+
+
+def test_another_cluster_can_be_named_while_the_question_waits_and_is_then_asked_about_in_it() -> None:
+    story = with_spare(halted())
+    # The push was told before the word, so its question is on its way already.
+    story.tell(HeadMoved(PLACE, NEWER, HEAD))
+    assert "reply" in story.say(Retry("spare"), head=NEWER)
+    assert "still reading the diff" in last_reply(story)
+    story.assessed(head=NEWER)
+    with_spare(story).say(Retry("spare"), head=NEWER)
+    assert "ask" in story.assessed(head=NEWER)
+    assert story.run.cluster == "spare"
+    story.say(Retry(), head=NEWER)
+    assert story.run.cluster == ""
+
+
+def test_a_question_that_is_asked_anew_is_about_the_same_cluster() -> None:
+    story = with_spare(halted())
+    story.say(Retry("spare"), head=NEWER)
+    story.assessed(head=NEWER)
+    story.say(Go(), head=NEWEST)
+    assert (story.run.ordinal, story.run.cluster) == (3, "spare")
+
+
+def test_a_push_after_a_halt_is_read_for_the_same_cluster() -> None:
+    story = halted()
+    story.pr = replace(story.pr, run=replace(story.run, cluster="spare"))
+    story.tell(HeadMoved(PLACE, NEWER, HEAD))
     assert (story.state(), story.run.cluster) == (RunState.assessing, "spare")
 
 
