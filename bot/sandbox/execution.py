@@ -22,7 +22,7 @@ _GRACE = 30.0  # seconds for the kernel to end a killed cage's processes
 @dataclass(frozen=True, slots=True)
 class Ended:
     """`code` is None where the time was over. `signal_byte` is the first byte of output, empty where there was none.
-    `excess` says why it was ended, where it took too much."""
+    `excess` says why it was ended, where that was not for its time."""
 
     code: int | None
     timed_out: bool

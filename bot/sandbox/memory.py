@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+from bot.sandbox.processes import below, open_files
 
 _SCRATCH = ("tmp", "dev/shm")  # below the cage's root
 # ADDRESS PERMISSIONS OFFSET MAJOR:MINOR INODE …, the first line of each mapping (proc_pid_smaps(5)).
@@ -32,41 +34,23 @@ def memory_bytes(first: int, enough: int) -> int:
     scratch = _scratch(first)
     opened: dict[int, int] = {}
     quick = 0
-    for pid in _below(first):
+    for pid in below(first):
         quick += _own(pid)
         opened |= _open_memory(pid)
     total = scratch + sum(opened.values())
     if total + quick <= enough:
         return total + quick
-    for pid in _below(first):
+    for pid in below(first):
         total += _share(pid, opened.keys())
         if total > enough:
             break
     return total
 
 
-def _below(first: int) -> Iterator[int]:
-    """The process and its descendants. An orphan in the namespace becomes a child of its first process."""
-    waiting = [first]
-    while waiting:
-        pid = waiting.pop()
-        yield pid
-        with suppress(OSError):
-            for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 — names are wanted
-                with suppress(OSError):
-                    waiting += map(int, Path(f"/proc/{pid}/task/{thread}/children").read_text("ascii").split())
-
-
 def _open_memory(pid: int) -> dict[int, int]:
     """Bytes of each file without a place that the process has open, by inode: whether it is mapped too or not."""
-    found = {}
-    with suppress(OSError), os.scandir(f"/proc/{pid}/fd") as listing:
-        for entry in listing:
-            with suppress(OSError):
-                status = entry.stat()
-                if status.st_dev == _memory_device():
-                    found[status.st_ino] = status.st_blocks * 512
-    return found
+    opened = (status for status in open_files(pid) if status.st_dev == _memory_device())
+    return {status.st_ino: status.st_blocks * 512 for status in opened}
 
 
 def _own(pid: int) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from bot.sandbox.disk import TooDeep, deleted_sizes, sizes
 from bot.sandbox.memory import memory_bytes
 from bot.sandbox.model import Limits
 
@@ -31,11 +31,12 @@ class Usage:
         self._memory_mb = memory_mb
         self._limits = limits
         self._folders = tuple(folders)
+        self._disks = {folder.stat().st_dev for folder in folders}
 
     async def exceeded(self, first: int) -> Excess:
         """Watch the process namespace that began with the process `first`, until it takes too much of something."""
         # Side by side: a walk over a disk that is slow, or made slow, lets no memory be taken meanwhile.
-        looks = [asyncio.create_task(look) for look in (self._memory_exceeded(first), self._disk_exceeded())]
+        looks = [asyncio.create_task(look) for look in (self._memory_exceeded(first), self._disk_exceeded(first))]
         try:
             done, _ = await asyncio.wait(looks, return_when=asyncio.FIRST_COMPLETED)
             return done.pop().result()
@@ -64,21 +65,23 @@ class Usage:
                 return Excess(f"its processes and what they keep in /tmp took more than {self._memory_mb} MB of memory")
             pause = (loop.time() - began) / 2
 
-    async def _disk_exceeded(self) -> Excess:
+    async def _disk_exceeded(self, first: int) -> Excess:
         while True:
             await asyncio.sleep(self._limits.disk_every)
-            if why := await asyncio.to_thread(self._disk):
+            if why := await asyncio.to_thread(self._disk, first):
                 return Excess(why)
 
-    def _disk(self) -> str:
+    def _disk(self, first: int) -> str:
         size = files = 0
-        for folder in self._folders:
-            for one in _sizes(folder):
+        try:
+            for one in chain(deleted_sizes(first, self._disks), *map(sizes, self._folders)):
                 size, files = size + one, files + 1
                 if size > self._limits.disk_bytes:
                     return f"it wrote more than {self._limits.disk_bytes // _MB} MB to the disk"
                 if files > self._limits.disk_files:
                     return f"it made more than {self._limits.disk_files} files"
+        except TooDeep:
+            return "it made folders that stand too deep in one another to count what is in them"
         return ""
 
 
@@ -87,15 +90,3 @@ def ending_first() -> list[str]:
     processes and not the bot (proc_pid_oom_score_adj(5)). They cannot undo it where the bot has CAP_SYS_RESOURCE."""
     choom = shutil.which("choom")
     return [choom, "-n", "1000", "--"] if choom else []
-
-
-def _sizes(folder: Path) -> Iterator[int]:
-    """What every entry below takes on disk, in bytes. No link is followed; what vanishes meanwhile counts nothing."""
-    waiting = [os.fspath(folder)]
-    while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as listing:
-            for entry in listing:
-                with suppress(OSError):
-                    yield entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot.sandbox.cage import KILLED, Cage
 from bot.sandbox.memory import memory_bytes
@@ -128,6 +129,15 @@ for _ in range(3):
 while time.monotonic() < end:
     time.sleep(0.1)
 """
+# Folders of 200 letters, one in the other, beyond the 4,096 bytes of a path (PATH_MAX).
+DEEP = """
+import os, signal
+for _ in range(30):
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)
+signal.alarm(3)
+signal.pause()
+"""
 
 
 async def python(program: str, tree: Path, memory_mb: int, limits: Limits = EAGER) -> CommandResult:
@@ -206,6 +216,21 @@ async def test_a_command_that_makes_files_without_end_is_ended(tree: Path) -> No
     script = "i=0; while :; do mkdir d$i; i=$((i+1)); done"
     result = await Cage(limits=EAGER).run(["sh", "-c", script], tree=tree, within=LONG, memory_mb=500)
     assert result == CommandResult(KILLED, False, "ended by the sandbox: it made more than 50 files")
+
+
+async def test_files_that_were_deleted_and_are_kept_open_are_on_the_disk_all_the_same(tree: Path) -> None:
+    script = 'for i in 3 4 5 6; do eval "exec $i>f; head -c 6M /dev/urandom >&$i"; rm f; done; tail -f /dev/null'
+    result = await Cage(limits=EAGER).run(
+        ["sh", "-c", f"(sleep 4; kill $$) & {script}"], tree=tree, within=LONG, memory_mb=500
+    )
+    assert result == CommandResult(KILLED, False, "ended by the sandbox: it wrote more than 16 MB to the disk")
+
+
+async def test_files_lower_than_a_path_reaches_are_not_left_uncounted(tree: Path) -> None:
+    result = await python(DEEP, tree, memory_mb=500, limits=replace(EAGER, disk_bytes=2**30))
+    assert result.tail == (
+        "ended by the sandbox: it made folders that stand too deep in one another to count what is in them"
+    ), result
 
 
 async def test_its_cache_counts_too(tree: Path) -> None:
