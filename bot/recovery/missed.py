@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from bot.github.model import HookDelivery
 
 KEPT = timedelta(days=3)
+# GitHub's lists lag a little: whoever reads one again looks back over some rounds.
+LOOK_BACK = timedelta(hours=1)
 # What changes a run; of all else not even a lost delivery matters.
 WANTED = frozenset({"issue_comment", "pull_request", "pull_request_review", "pull_request_review_comment"})
 # Of check runs only what people press: of each one in the repository it is told that it began and ended.
@@ -42,8 +44,7 @@ def missed(log: Sequence[HookDelivery], unheard: Collection[str], now: datetime)
     """
     attempts: dict[str, list[HookDelivery]] = {}
     for one in log:
-        wanted = one.event in WANTED or (one.event, one.action) in WANTED_ACTIONS
-        if wanted and one.guid in unheard:
+        if _wanted(one) and one.guid in unheard:
             attempts.setdefault(one.guid, []).append(one)
     again, given_up = [], 0
     for tries in attempts.values():
@@ -54,3 +55,34 @@ def missed(log: Sequence[HookDelivery], unheard: Collection[str], now: datetime)
             again.append(latest)
     oldest_first = sorted(again, key=lambda one: (one.delivered_at, one.id))
     return Missed(tuple(oldest_first[:MOST_A_ROUND]), given_up)
+
+
+def _wanted(one: HookDelivery) -> bool:
+    return one.event in WANTED or (one.event, one.action) in WANTED_ACTIONS
+
+
+class LogBook:
+    """GitHub's log as far as it is still of interest, so that each round need read only what is new.
+
+    What a round leaves out is older than what the next one reads, and each attempt at a delivery counts, however long
+    ago: both are remembered for as long as GitHub keeps them.
+    """
+
+    def __init__(self) -> None:
+        self._read_at: datetime | None = None
+        self._open: dict[int, HookDelivery] = {}
+
+    def unread_since(self, now: datetime) -> datetime:
+        """From when on the log is to be read; all that GitHub keeps in this life's first round."""
+        oldest = now - KEPT
+        return oldest if self._read_at is None else max(oldest, self._read_at - LOOK_BACK)
+
+    def with_new(self, fresh: Sequence[HookDelivery], now: datetime) -> list[HookDelivery]:
+        """All attempts that matter: what was just read, and what was open before."""
+        before = (one for one in self._open.values() if one.delivered_at >= now - KEPT)
+        return list({one.id: one for one in (*before, *fresh)}.values())
+
+    def keep(self, log: Sequence[HookDelivery], unheard: Collection[str], now: datetime) -> None:
+        """Of this log, read until now, what the inbox does not know."""
+        self._open = {one.id: one for one in log if _wanted(one) and one.guid in unheard}
+        self._read_at = now

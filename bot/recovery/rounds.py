@@ -17,14 +17,14 @@ from bot.gating.events import Event
 from bot.gating.happenings import Reinstalled
 from bot.gating.model import Place, PullRequest
 from bot.github.adapter import GitHub
+from bot.github.model import HookDelivery
 from bot.github.names import RepoRef
+from bot.github.responses import AnswerFault
 from bot.recovery.differences import Seen, differences
-from bot.recovery.missed import KEPT, MOST_ATTEMPTS, missed
+from bot.recovery.missed import KEPT, LOOK_BACK, MOST_ATTEMPTS, LogBook, missed
 
 _log = logging.getLogger(__name__)
 
-# GitHub's lists lag a little, and a round may fail: each looks back over several.
-LOOK_BACK = timedelta(hours=1)
 CAUSE = "reconciled"
 TURN = "round of recovery"
 # A look takes two or three requests, and an installation has 5,000 an hour for everything: at most 1,500 go here.
@@ -60,7 +60,8 @@ class Rounds:
         self._engine = engine
         self._clock = clock
         self._mention = mention
-        self._looked: datetime | None = None
+        self._book = LogBook()
+        self._given_up = 0
         self._looked_at: dict[str, datetime] = {}
         self.ended_at: datetime | None = None
         """When the last round ended, whatever it had to leave out."""
@@ -98,7 +99,7 @@ class Rounds:
         asked = await self._shielded("the log of deliveries", self._ask_again(now))
         await self._shielded("the live pull requests", self._look_around(now))
         if asked:
-            self._looked = self.asked_at = now
+            self.asked_at = now
         self.ended_at = self._clock.now()
 
     async def _look_around(self, now: datetime) -> None:
@@ -119,16 +120,29 @@ class Rounds:
         return True
 
     async def _ask_again(self, now: datetime) -> None:
-        since = now - KEPT if self._looked is None else self._looked - LOOK_BACK
-        log = await self._github.deliveries.since(max(since, now - KEPT))
-        found = missed(log, await self._engine.unheard({one.guid for one in log}), now)
-        if found.given_up:
+        fresh = await self._github.deliveries.since(self._book.unread_since(now))
+        log = self._book.with_new(fresh, now)
+        unheard = await self._engine.unheard({one.guid for one in log})
+        self._book.keep(log, unheard, now)
+        found = missed(log, unheard, now)
+        if found.given_up > self._given_up:
             details = {"deliveries": found.given_up, "attempts": MOST_ATTEMPTS}
             _log.error("deliveries failed so often that they are not asked for again", extra=details)
+        self._given_up = found.given_up
         for one in found.again:
+            await self._repeat(one)
+
+    async def _repeat(self, one: HookDelivery) -> None:
+        try:
             kept = await self._github.deliveries.redeliver(one.id)
-            said = "asked GitHub to repeat a delivery" if kept else "GitHub no longer has a delivery that was missed"
-            _log.info(said, extra={"delivery": one.guid, "event": one.event, "delivered_at": one.delivered_at})
+        except AnswerFault as fault:
+            if fault.status < 500 or fault.retry_after is not None:
+                raise
+            # Its own trouble, perhaps: the others are asked for all the same, and this one in the next round.
+            _log.warning("GitHub could not repeat a delivery", extra={"delivery": one.guid, "why": str(fault)})
+            return
+        said = "asked GitHub to repeat a delivery" if kept else "GitHub no longer has a delivery that was missed"
+        _log.info(said, extra={"delivery": one.guid, "event": one.event, "delivered_at": one.delivered_at})
 
     async def _reconcile(self, key: str) -> None:
         pr = await self._engine.read(key)
