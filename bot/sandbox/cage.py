@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -102,15 +102,10 @@ class Cage:
             bwrap = bubblewrap.find(self._bwrap)
         except bubblewrap.NotInstalled as error:
             return CommandResult(None, False, "", str(error))
-        needs = self._needs(also_visible)
         folders = [tree, *([cache] if cache else [])]
+        needs = self._needs(also_visible)
+        before = ending_first() + (_drop() if await self._hand_over(folders, needs) else [])
         written: list[Bind] = [(tree, TREE), *([(cache, CACHE)] if cache else [])]
-        drops = self._drops([*folders, *needs])
-        if os.geteuid() == 0:
-            # Back as well: as root without capabilities it could not enter what an earlier command was given.
-            for folder in folders:
-                await asyncio.to_thread(give, folder, bubblewrap.NOBODY if drops else 0)
-        before = ending_first() + (_drop() if drops else [])
 
         async with self._door() as door:
 
@@ -127,15 +122,16 @@ class Cage:
                     bwrap=bwrap,
                 )
 
-            usage = Usage(memory_mb, self._limits, [tree, *([cache] if cache else [])])
-            output = TailLog(log)
-            try:
-                ended = await execute(command, within, output, usage)
-            except OSError as error:
-                return CommandResult(None, False, "", _not_set_up(os.strerror(error.errno or 0)))
-            finally:
-                output.close()
-        return _result(argv, ended, output.tail())
+            return await _told(argv, command, within, log, Usage(memory_mb, self._limits, folders))
+
+    async def _hand_over(self, folders: Sequence[Path], needs: Sequence[Path]) -> bool:
+        """Give the folders to whoever will fill them; whether that is the unprivileged user, and not our own."""
+        drops = self._drops([*folders, *needs])
+        if os.geteuid() == 0:
+            # Back as well: as root without capabilities it could not enter what an earlier command was given.
+            for folder in folders:
+                await asyncio.to_thread(give, folder, bubblewrap.NOBODY if drops else 0)
+        return drops
 
     @asynccontextmanager
     async def _door(self) -> AsyncIterator[list[Bind]]:
@@ -200,6 +196,20 @@ class Cage:
 def _drop() -> list[str]:
     user = str(bubblewrap.NOBODY)
     return [shutil.which("setpriv") or "setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--"]
+
+
+async def _told(
+    argv: Sequence[str], command: Callable[[int], list[str]], within: timedelta, log: Path | None, usage: Usage
+) -> CommandResult:
+    """What `argv` came to in the cage that `command` makes; its output's end goes to `log`."""
+    output = TailLog(log)
+    try:
+        ended = await execute(command, within, output, usage)
+    except OSError as error:
+        return CommandResult(None, False, "", _not_set_up(os.strerror(error.errno or 0)))
+    finally:
+        output.close()
+    return _result(argv, ended, output.tail())
 
 
 def _result(argv: Sequence[str], ended: Ended, tail: str) -> CommandResult:
