@@ -6,11 +6,10 @@ test looked at fails the test, and so does a request or an answer that GitHub's 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from difflib import unified_diff
@@ -27,11 +26,13 @@ from bot.app import App, open_app
 from bot.config.settings import Settings
 from bot.gating.model import Run
 from simulator import Simulator
+from simulator.state import App as Installed
 from simulator.state import Comment, WorkflowRun
 from tests.conversations.heard import Heard
 from tests.conversations.in_flight import InFlight
 from tests.conversations.iris_double import IrisDouble
 from tests.conversations.reports import STAGES, perf_report, zipped
+from tests.conversations.staging import behind_its_door, open_on_github
 from tests.engine.clock import ManualClock
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -198,63 +199,67 @@ async def world(
     scene's clock goes on while the bot waits for that. `settings`: further ones of the bot.
     """
     clock = ManualClock(START)
-    private, public = key_pair()
     spacing, in_flight = timedelta(seconds=1 if paced else 0), InFlight()
+    github = Simulator(
+        clock=SharedClock(clock), folder=tmp_path / "github", watch_limits=True, write_spacing=spacing or None
+    )
+    async with github as sim, IrisDouble(tmp_path, clock.now) as iris:
+        changed = {"files": {SHUFFLE: change + FILES[SHUFFLE].partition("\n")[2]}} | pull
+        files = FILES | {".github/perf-gate.toml": config}
+        opened = await open_on_github(
+            sim, REPOSITORY, files=files, public_key=key_pair()[1], secret=SECRET, pull=changed
+        )
+        made = Settings(
+            **_on_this_machine(tmp_path, opened.app, sim, iris, clusters),
+            database_url=database_url,
+            write_spacing=spacing.total_seconds(),
+            perf_reports=perf_reports,
+            mention=mention,
+            **(settings or {}),
+        )
+        waits = _passing(clock, in_flight) if paced else at_once
+        opening = open_app(made, clock, Random(7), waits, lambda: clock.now().timestamp())
+        async with in_flight.counted(), opening as bot, behind_its_door(bot) as door:
+            await sim.set_webhook(opened.app, str(door.make_url("/webhook")))
+            scene = World(
+                sim=sim, iris=iris, app=bot, clock=clock, repository=opened.repository, pull=opened.pull, door=door
+            )
+            await scene.settle()
+            yield scene
+            scene.assert_nothing_unseen()
+            assert sim.world.violations == [], sim.world.violations
+            assert (await bot.engine.overview()).dead == 0
+
+
+def _on_this_machine(
+    folder: Path, app: Installed, sim: Simulator, iris: IrisDouble, clusters: Sequence[str]
+) -> dict[str, Any]:
+    """The settings that say who the bot is, and where everything it speaks to is."""
+    return {
+        "app_id": app.id,
+        "private_key": key_pair()[0],
+        "webhook_secret": SECRET,
+        "repositories": frozenset({REPOSITORY}),
+        "state_dir": folder / "state",
+        "status_prefix": str(folder / "status"),
+        "github_api_url": sim.api_url,
+        "github_url": sim.git_url,
+        "iris_command": iris.command,
+        "iris_controller_url": iris.url,
+        # The same controller under other names: that another one is asked is not this world's affair.
+        "iris_clusters": tuple((name, iris.url) for name in clusters),
+    }
+
+
+def _passing(clock: ManualClock, in_flight: InFlight) -> Callable[[float], Awaitable[None]]:
+    """A wait that the scene's clock goes through."""
 
     async def passing(seconds: float) -> None:
         # What GitHub answers meanwhile is read long before a second is over.
         await in_flight.none()
         clock.advance(timedelta(seconds=seconds))
 
-    github = Simulator(
-        clock=SharedClock(clock), folder=tmp_path / "github", watch_limits=True, write_spacing=spacing or None
-    )
-    async with github as sim, IrisDouble(tmp_path, clock.now) as iris:
-        app = await sim.create_app(public_key=public, webhook_secret=SECRET)
-        repository = await sim.create_repository(REPOSITORY, files=FILES | {".github/perf-gate.toml": config})
-        await sim.install(app, repository)
-        for login in ("rev", "ada"):
-            await sim.collaborator(repository, login, "write")
-        files = pull.pop("files", {SHUFFLE: change + FILES[SHUFFLE].partition("\n")[2]})
-        opened = await sim.open_pull(repository, author="ada", title="Buffer more", files=files, **pull)
-        made = Settings(
-            app_id=app.id,
-            private_key=private,
-            webhook_secret=SECRET,
-            repositories=frozenset({REPOSITORY}),
-            state_dir=tmp_path / "state",
-            database_url=database_url,
-            github_api_url=sim.api_url,
-            github_url=sim.git_url,
-            write_spacing=spacing.total_seconds(),
-            iris_command=iris.command,
-            iris_controller_url=iris.url,
-            # The same controller under other names: that another one is asked is not this world's affair.
-            iris_clusters=tuple((name, iris.url) for name in clusters),
-            status_prefix=str(tmp_path / "status"),
-            perf_reports=perf_reports,
-            mention=mention,
-            **(settings or {}),
-        )
-        waits = passing if paced else at_once
-        opening = open_app(made, clock, Random(7), waits, lambda: clock.now().timestamp())
-        async with in_flight.counted(), opening as bot:
-            acting = asyncio.create_task(bot.engine.run())
-            door = TestServer(bot.web)
-            await door.start_server()
-            await sim.set_webhook(app, str(door.make_url("/webhook")))
-            scene = World(sim=sim, iris=iris, app=bot, clock=clock, repository=repository, pull=opened, door=door)
-            await scene.settle()
-            try:
-                yield scene
-                scene.assert_nothing_unseen()
-                assert sim.world.violations == [], sim.world.violations
-                assert (await bot.engine.overview()).dead == 0
-            finally:
-                await door.close()
-                acting.cancel()
-                with suppress(asyncio.CancelledError):
-                    await acting
+    return passing
 
 
 async def at_once(seconds: float) -> None:
