@@ -66,4 +66,6 @@ async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     body = rooms.public(asked.body)
     comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, body, known, first=first)
     rooms.rundirs.put(run.id, "question.md", asked.body)
-    return Outcome(Asked(run.id, comment.id, comment.created_at))
+    # Found standing without being known, it may have asked about another commit, before the state came out of a backup.
+    at = comment.created_at if known else max(comment.created_at, comment.updated_at)
+    return Outcome(Asked(run.id, comment.id, at))

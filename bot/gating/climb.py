@@ -24,7 +24,6 @@ from bot.gating.events import (
 )
 from bot.gating.model import Attempt, GateRun
 from bot.gating.states import RunState
-from bot.gating.written import Asked
 from bot.verdict.model import Judgement, VerdictName
 
 # DESIGN "The run": how long the bot waits for a human.
@@ -97,11 +96,6 @@ def ask(draft: Draft) -> None:
 def cannot_assess(draft: Draft, event: CannotAssess) -> None:
     draft.change(head_sha=event.head_sha)
     draft.end(RunState.stuck, event.reason)
-
-
-def asked(draft: Draft, event: Asked) -> None:
-    draft.change(question_id=event.comment_id, asked_at=event.at)
-    draft.weigh_held()
 
 
 def prepare(draft: Draft) -> None:

@@ -9,6 +9,7 @@ from bot.gating.events import Assessed
 from bot.gating.granting import is_author_called, permissions_of, role_to_waive
 from bot.gating.states import RunState
 from bot.gating.words import Consent, MaxGate
+from bot.gating.written import Asked
 
 
 def assessed(draft: Draft, event: Assessed) -> None:
@@ -23,6 +24,15 @@ def assessed(draft: Draft, event: Assessed) -> None:
         decide(draft, consent.by, chosen, draft.run.requested_reason)
     else:
         climb.ask(draft)
+
+
+def asked(draft: Draft, event: Asked) -> None:
+    at, before = event.at, draft.run.asked_at if draft.run.question_id == event.comment_id else None
+    if at is not None and before is not None:
+        # Written again, it asks no earlier than it did.
+        at = max(at, before)
+    draft.change(question_id=event.comment_id, asked_at=at or before)
+    draft.weigh_held()
 
 
 def _holds(draft: Draft, consent: Consent, chosen: MaxGate, event: Assessed) -> bool:

@@ -152,6 +152,9 @@ def _came_before_the_question(run: Run, event: Authorised) -> bool:
     """Comments below the pull request are numbered in turn; reviews and threads are not, and tell only the second."""
     asked = [run.asked_at, *(one.said_at for one in run.corrections)]
     if event.heard_in == "comment":
+        # A question that was found standing had asked something else before, and has its number from then.
+        if event.said_at is not None and run.asked_at is not None and event.said_at < run.asked_at:
+            return True
         # A corrected answer makes another question of it.
         return event.comment_id < max([run.question_id, *(one.comment_id for one in run.corrections)])
     return event.said_at is None or any(at is not None and event.said_at <= at for at in asked)

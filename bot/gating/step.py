@@ -140,7 +140,7 @@ def _of_the_run(draft: Draft, event: Event) -> None:
     """Outcomes and timers of the live current run; each counts only in the state that waits for it."""
     state = draft.run.state
     if isinstance(event, Asked):
-        climb.asked(draft, event)
+        deciding.asked(draft, event)
     elif isinstance(event, Refused):
         climb.refused(draft, event)
     elif isinstance(event, Expired):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from bot.conversation.commands import Assess, Go, Skip, Stop
 from bot.engine.port import EffectRequest
@@ -43,6 +43,19 @@ def test_an_answer_is_looked_at_once_more_when_the_question_stands_and_never_bef
     assert looked_up(story) == []
     story.tell(Authorised(102, "rev", "write", Go(), HEAD, True))
     assert "Your answer came before the question" in last_reply(story)
+
+
+def test_an_answer_to_what_the_same_comment_asked_before_is_none() -> None:
+    """After a restored backup the question of a later commit stands in a comment that asked about an earlier one."""
+    story = on_its_way()
+    story.tell(Asked(story.run.id, 500, SAID_AT + timedelta(minutes=1)))
+    story.tell(Authorised(501, "rev", "write", Skip("no need"), HEAD, True, said_at=SAID_AT))
+    assert "Your answer came before the question" in last_reply(story)
+    assert story.state() is RunState.awaiting_reviewer
+    # Within one second the comments' numbers tell.
+    later = SAID_AT + timedelta(minutes=1)
+    story.tell(Authorised(502, "rev", "write", Skip("no need"), HEAD, True, said_at=later))
+    assert story.state() is RunState.waived
 
 
 def test_an_answer_of_a_review_is_weighed_as_one() -> None:
