@@ -74,9 +74,22 @@ def proposal(run: Run, author: str) -> MaxGate:
     return run.requested or bar(run, author)[0]
 
 
+def climbs(run: Run, max_gate: MaxGate) -> int:
+    """The last gate of the run's ladder that this ceiling lets run; 0 for none. The first runs under any ceiling."""
+    gates = [plan.number for plan in run.plan]
+    if max_gate == "skip" or not gates:
+        return RANK[max_gate]
+    return max((gate for gate in gates if gate <= RANK[max_gate]), default=gates[0])
+
+
+def weakens(run: Run, chosen: MaxGate, author: str) -> bool:
+    """Whether `chosen` measures nothing, or less than was asked for: on a short ladder two ceilings may be the same."""
+    return chosen == "skip" or climbs(run, chosen) < climbs(run, bar(run, author)[0])
+
+
 def proposal_weakens(run: Run, author: str) -> bool:
-    """Whether the author's own `go` is not enough: what is proposed measures nothing, or less than was asked for."""
-    return run.proposed == "skip" or RANK[run.proposed] < RANK[bar(run, author)[0]]
+    """Whether the author's own `go` is not enough."""
+    return weakens(run, run.proposed, author)
 
 
 def after_correction(run: Run, before: Assessment, *, by_author: bool) -> Handover | None:

@@ -46,10 +46,10 @@ def refusal(draft: Draft, its_author: bool, chosen: MaxGate, granted: tuple[str,
     """Why this person (`its_author`: of the pull request) cannot let `chosen` stand for the assessed run, or None."""
     run = draft.run
     meant, named_by = ceiling.bar(run, draft.author)
-    weakens = chosen == "skip" or ceiling.RANK[chosen] < ceiling.RANK[meant]
-    if weakens and its_author:
+    if its_author and ceiling.weakens(run, chosen, draft.author):
         return replies.author_cannot_waive(chosen, meant, role_to_waive(run, chosen), named_by)
-    family = "skip" if chosen == "skip" else "override" if chosen != meant else "go"
+    differs = ceiling.climbs(run, chosen) != ceiling.climbs(run, meant)
+    family = "skip" if chosen == "skip" else "override" if differs else "go"
     return None if family in granted else replies.not_granted(chosen, getattr(permissions_of(run), family))
 
 

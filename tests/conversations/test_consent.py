@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.gating.states import RunState
+from tests.conversations.test_ladder import LADDER
 from tests.conversations.test_scope import DOCS, FRAY
 from tests.conversations.world import FILES, SHUFFLE, golden, world
 
@@ -35,7 +36,7 @@ async def test_a_skip_in_the_first_mention_waives(tmp_path: Path) -> None:
 
 
 async def test_the_author_is_asked_about_less_than_the_diff_wants(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
+    async with world(tmp_path, config=LADDER) as w:
         await w.live_through(LATER)
         for body in ("@perf-gate go max_gate=1", "@perf-gate skip"):
             await w.says("ada", body)

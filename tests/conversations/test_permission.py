@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bot.gating.states import RunState
 from tests.conversations.heard import BOT, SENTINEL
+from tests.conversations.test_ladder import LADDER
 from tests.conversations.world import CONFIG, golden, world
 
 MAINTAINERS = CONFIG + '\n[permissions]\ngo = "maintain"\nskip = "admin"\n'
@@ -71,7 +72,7 @@ async def test_no_machine_commands_and_the_app_does_not_talk_to_itself(tmp_path:
 
 
 async def test_the_author_cannot_waive_or_lower_and_another_can(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
+    async with world(tmp_path, config=LADDER) as w:
         await w.to_question()
         await w.says("ada", "@perf-gate skip because it is only a number")
         golden("permission/author_skips", w.reply_without_marker())
@@ -94,7 +95,7 @@ async def test_the_author_may_run_what_was_proposed_or_more(tmp_path: Path) -> N
 
 
 async def test_the_author_cannot_lower_by_asking_first_and_answering_bare(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
+    async with world(tmp_path, config=LADDER) as w:
         await w.says("ada", "@perf-gate max_gate=1 because it is small")
         w.canonical()
         golden("permission/author_asks_for_less", w.reply())

@@ -17,6 +17,8 @@ from tests.gating.story import BASE, CONFIG, HEAD, HOT, MAIN, NEWER, PLACE, Stor
 from tests.gating.test_orders import last_reply
 
 CALM = Answer(HOT, "cpu", False, "measured it")
+# Where a lower ceiling leaves gates out.
+LONG = (1, 2, 3)
 WORDS = [Answer(HOT, question, False, "read it") for question in ("shuffle", "memory", "cpu", "design")]
 
 
@@ -143,7 +145,7 @@ def test_no_answer_given_anew_makes_trivial_what_somebody_said_is_not() -> None:
 def test_the_author_cannot_go_under_what_a_reviewer_asked_for(lower: Go | Skip) -> None:
     story = Story()
     story.say(Go("3", "the shuffle matters"), "rev")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     assert story.run.proposed == "3"
     story.say(lower, "ada")
     assert story.state() is RunState.awaiting_reviewer
@@ -157,7 +159,7 @@ def test_the_author_cannot_go_under_what_a_reviewer_asked_for(lower: Go | Skip) 
 def test_another_reviewer_may_go_under_it() -> None:
     story = Story()
     story.say(Go("3"), "rev")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     story.say(Go("1", "3 is too much"), "bob")
     assert (story.state(), story.run.max_gate) == (RunState.preparing, "1")
 
@@ -165,13 +167,13 @@ def test_another_reviewer_may_go_under_it() -> None:
 def test_the_author_may_take_back_what_the_author_asked_for() -> None:
     story = Story()
     story.say(Go("3"), "ada")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     story.say(Go("1"), "ada")
     assert (story.state(), story.run.max_gate) == (RunState.preparing, "1")
 
 
 def test_the_author_cannot_bury_a_verdict_of_a_higher_ceiling() -> None:
-    story = asked("1")
+    story = asked("1", LONG)
     story.say(Go("3"), "rev")
     story.to_first_gate()
     story.gate_to_ferrying(1)
@@ -184,19 +186,19 @@ def test_the_author_cannot_bury_a_verdict_of_a_higher_ceiling() -> None:
 
 @pytest.mark.parametrize("again", [Go(), Assess()])
 def test_a_ceiling_outlives_the_run_that_had_it(again: Go | Assess) -> None:
-    story = asked("1")
+    story = asked("1", LONG)
     story.say(Go("3"), "rev")
     story.to_first_gate()
     story.gate_to_ferrying(1)
     story.ferry_ends(1, "fail")
     story.say(again, "ada")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     assert story.run.proposed == "3"
     story.say(Go("1"), "ada")
     assert story.state() is RunState.awaiting_reviewer
     story.say(Stop(), "ada")
     story.say(Assess(), "ada")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     story.say(Go("1"), "ada")
     assert story.state() is RunState.awaiting_reviewer
 
@@ -207,18 +209,18 @@ def test_a_ceiling_named_in_a_first_mention_outlives_a_stop_while_the_diff_is_re
     story.tell(Authorised(7, "rev", "write", Go("3"), HEAD, True, unmoved=True))
     story.say(Stop(), "ada")
     story.tell(Authorised(9, "ada", "write", Go("1"), HEAD, True, unmoved=True))
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     assert story.state() is RunState.awaiting_reviewer
 
 
 def test_a_new_commit_is_asked_about_by_its_own_diff() -> None:
-    story = asked("1")
+    story = asked("1", LONG)
     story.say(Go("3"), "rev")
     story.to_first_gate()
     story.gate_to_ferrying(1)
     story.ferry_ends(1, "fail")
     story.say(Go(), "ada", head=NEWER)
-    story.assessed(assessment("1"), head=NEWER)
+    story.assessed(assessment("1"), head=NEWER, ladder=LONG)
     assert story.run.proposed == "1"
     story.say(Go("1"), "ada", head=NEWER)
     assert story.state() is RunState.preparing
@@ -231,7 +233,7 @@ def test_a_reviewers_answers_take_the_ceiling_down_that_the_diff_alone_had_asked
     story.gate_to_ferrying(1)
     story.ferry_ends(1, "pass")
     story.say(Assess(), "ada")
-    story.assessed(assessment("3"))
+    story.assessed(assessment("3"), ladder=LONG)
     for word in WORDS:
         story.say(word, "rev")
     assert story.run.proposed == "1"
@@ -240,13 +242,13 @@ def test_a_reviewers_answers_take_the_ceiling_down_that_the_diff_alone_had_asked
 
 
 def test_a_reviewers_answers_take_no_ceiling_down_that_a_reviewer_named() -> None:
-    story = asked("1")
+    story = asked("1", LONG)
     story.say(Go("3"), "rev")
     story.to_first_gate()
     story.gate_to_ferrying(1)
     story.ferry_ends(1, "fail")
     story.say(Assess(), "ada")
-    story.assessed(quiet("1"))
+    story.assessed(quiet("1"), ladder=LONG)
     story.say(Answer(HOT, "trivial", True), "bob")
     assert story.run.proposed == "3"
 
@@ -257,18 +259,18 @@ def test_an_author_under_a_new_name_is_still_who_asked() -> None:
     story.tell(Authorised(7, "ada-2", "write", Go("3"), HEAD, True, actor_id=5, author="ada-2", author_id=5))
     story.tell(Authorised(8, "ada-3", "write", Stop(), HEAD, True, actor_id=5, author="ada-3", author_id=5))
     story.say(Assess(), "rev")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     assert story.run.proposed == "1"
 
 
 def test_a_ceiling_named_after_a_push_outlives_a_stop_while_the_new_diff_is_read() -> None:
-    story = asked("1")
+    story = asked("1", LONG)
     # The answer is for a head that is gone, so the new one is read, with what was asked for it.
     story.say(Go("3"), "rev", head=NEWER)
     assert (story.state(), story.run.requested) == (RunState.assessing, "3")
     story.say(Stop(), "ada", head=NEWER)
     story.say(Go("1"), "ada", head=NEWER)
-    story.assessed(assessment("1"), head=NEWER)
+    story.assessed(assessment("1"), head=NEWER, ladder=LONG)
     story.say(Go("1"), "ada", head=NEWER)
     assert story.state() is RunState.awaiting_reviewer
 
@@ -276,9 +278,9 @@ def test_a_ceiling_named_after_a_push_outlives_a_stop_while_the_new_diff_is_read
 def test_why_a_ceiling_was_named_is_kept_with_it() -> None:
     story = Story()
     story.say(Go("3", "the shuffle matters"), "rev")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     story.say(Stop(), "ada")
     story.say(Assess(), "ada")
-    story.assessed(assessment("1"))
+    story.assessed(assessment("1"), ladder=LONG)
     story.say(Go(), "ada")
     assert story.run.override == "reviewer override by rev: max_gate=3 — the shuffle matters"

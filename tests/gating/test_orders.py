@@ -68,7 +68,7 @@ def test_a_push_seen_by_a_look_up_first_marks_the_run_all_the_same() -> None:
 def test_the_author_cannot_waive_or_lower_but_may_raise() -> None:
     story = Story()
     story.say(Assess(), "ada")
-    story.assessed()
+    story.assessed(ladder=(1, 2, 3))
     story.say(Skip("trust me"), "Ada")
     assert story.state() is RunState.awaiting_reviewer
     assert "cannot weaken" in last_reply(story)
@@ -80,7 +80,7 @@ def test_the_author_cannot_waive_or_lower_but_may_raise() -> None:
 
 def test_the_author_cannot_bury_a_verdict_under_a_run_that_leads_nowhere() -> None:
     story = Story()
-    story.to_ferrying()
+    story.to_ferrying(ladder=(1, 2, 3))
     story.ferry_ends(1, "fail")
     failed = story.run.id
     for waiving in (Skip("trust me"), Go("1")):

@@ -11,14 +11,14 @@ from bot.gating.happenings import HeadMoved
 from bot.gating.states import RunState
 from bot.gating.written import Asked
 from tests.gating.story import BASE, CONFIG, HEAD, HOT, MAIN, NEWER, PLACE, Story, assessment, plan
-from tests.gating.test_handover import WORDS, asked
+from tests.gating.test_handover import LONG, WORDS, asked
 from tests.gating.test_orders import last_reply
 
 
 @pytest.mark.parametrize("read", [False, True])
 def test_a_push_and_its_undoing_wash_nothing_off_a_commit(read: bool) -> None:
     """The author pushes something, has that begun, and pushes the commit of before again."""
-    story = asked("3")
+    story = asked("3", LONG)
     for word in WORDS:
         story.say(word, "rev")
     story.say(Go("3"), "rev")
@@ -28,12 +28,12 @@ def test_a_push_and_its_undoing_wash_nothing_off_a_commit(read: bool) -> None:
     story.tell(HeadMoved(PLACE, NEWER, HEAD))
     story.say(Assess(), "ada", head=NEWER)
     if read:
-        story.assessed(assessment("1"), head=NEWER)
+        story.assessed(assessment("1"), head=NEWER, ladder=LONG)
         assert (story.run.proposed, story.run.corrections) == ("1", ())
     story.say(Stop(), "ada", head=NEWER)
     story.tell(HeadMoved(PLACE, HEAD, NEWER))
     story.say(Assess(), "ada")
-    story.assessed(assessment("3"))
+    story.assessed(assessment("3"), ladder=LONG)
     assert (story.run.proposed, len(story.run.corrections)) == ("3", 4)
     story.say(Go("1"), "ada")
     assert story.state() is RunState.awaiting_reviewer
