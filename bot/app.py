@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random, SystemRandom
 
+import msgspec
 from aiohttp import web
 
 from bot.baseline.latest import Latest, latest
@@ -117,7 +118,11 @@ async def _sweep(engine: GateEngine, rooms: Rooms) -> None:
     kept = rooms.preflight_results
     if not any(rooms.settings.trees_dir.iterdir()) and not (kept.is_dir() and any(kept.iterdir())):
         return
-    states = [await engine.read(key) for key in live_keys(await engine.overview())]
+    try:
+        states = [await engine.read(key) for key in live_keys(await engine.overview())]
+    except msgspec.MsgspecError as error:
+        _log.error("a run cannot be read by this release, so no left-over trees are removed", extra={"why": str(error)})
+        return
     live = [pr.run.id for pr in states if pr is not None and pr.run is not None and not pr.run.state.ended]
     if removed := await sweep_trees(rooms, live):
         _log.info("removed trees that a crash left behind", extra={"trees": removed})

@@ -63,6 +63,7 @@ class Rounds:
         self._book = LogBook()
         self._given_up = 0
         self._looked_at: dict[str, datetime] = {}
+        self._tried_at: dict[str, datetime] = {}
         self.ended_at: datetime | None = None
         """When the last round ended, whatever it had to leave out."""
         self.asked_at: datetime | None = None
@@ -105,19 +106,27 @@ class Rounds:
     async def _look_around(self, now: datetime) -> None:
         live = live_keys(await self._engine.overview())
         self._looked_at = {key: when for key, when in self._looked_at.items() if key in live}
+        self._tried_at = {key: when for key, when in self._tried_at.items() if key in live}
         never = now - KEPT
-        waiting = sorted(live, key=lambda key: (self._looked_at.get(key, never), key))
+        # By when each was last tried: many that cannot be looked at must not keep the others waiting.
+        waiting = sorted(live, key=lambda key: (self._tried_at.get(key, never), key))
         for key in waiting[:MOST_LOOKED_AT]:
+            self._tried_at[key] = now
             if await self._shielded(f"pull request {key}", self._reconcile(key)):
                 self._looked_at[key] = now
 
     async def _shielded(self, what: str, acting: Awaitable[None]) -> bool:
-        try:
-            await acting
-        except (Fault, StoreError) as fault:
-            _log.warning("a round of recovery left something out", extra={"what": what, "why": str(fault)})
-            return False
-        return True
+        """False where it failed. A mistake of the bot's own is of this part alone, as everywhere in the engine."""
+        (ended,) = await asyncio.gather(acting, return_exceptions=True)
+        if ended is None:
+            return True
+        if isinstance(ended, (Fault, StoreError)):
+            _log.warning("a round of recovery left something out", extra={"what": what, "why": str(ended)})
+        elif isinstance(ended, Exception):
+            _log.error("a round of recovery met a mistake of its own", exc_info=ended, extra={"what": what})
+        else:
+            raise ended
+        return False
 
     async def _ask_again(self, now: datetime) -> None:
         fresh = await self._github.deliveries.since(self._book.unread_since(now))

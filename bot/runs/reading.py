@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import AbstractContextManager
 
+import msgspec
 from msgspec.structs import replace
 
 from bot.config.extras import without_postgres
@@ -14,6 +16,8 @@ from bot.engine.transaction import Tx
 from bot.gating.machine import SCHEMA, GateMachine
 from bot.gating.model import GateRun, PullRequest, Run
 from bot.verdict.model import Judgement
+
+_log = logging.getLogger(__name__)
 
 MACHINE = GateMachine("", ())
 """Reads stored states and events; it hears no delivery."""
@@ -36,8 +40,18 @@ def looking(settings: Settings | StateSettings) -> AbstractContextManager[Tx]:
 
 
 def pulls(tx: Tx) -> dict[str, PullRequest]:
-    """Every pull request as it is stored, by key, the one that moved last first."""
-    return {key: MACHINE.load_state(schema, data) for key, schema, data in inspection.states(tx)}
+    """Every pull request as it is stored, by key, the one that moved last first; without those that cannot be read."""
+    read = ((key, _readable(key, schema, data)) for key, schema, data in inspection.states(tx))
+    return {key: pull for key, pull in read if pull is not None}
+
+
+def _readable(key: str, schema: int, data: bytes) -> PullRequest | None:
+    """None where this release cannot read it, as after going back to an older one: the others are shown even so."""
+    try:
+        return MACHINE.load_state(schema, data)
+    except msgspec.MsgspecError as error:
+        _log.error("the state of pull request %s cannot be read by this release: %s", key, error)
+        return None
 
 
 def pull(tx: Tx, key: str) -> PullRequest | None:
@@ -53,20 +67,21 @@ class Outlines:
     """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, PullRequest]] = {}
+        self._known: dict[str, tuple[int, PullRequest | None]] = {}
 
     def of(self, tx: Tx) -> dict[str, PullRequest]:
-        """By key, the one that moved last first."""
+        """By key, the one that moved last first; without those that cannot be read."""
         moved = inspection.moved(tx)
         self._known = {
             key: known if (known := self._known.get(key)) is not None and known[0] == at else self._read(tx, key, at)
             for key, at in moved
         }
-        return {key: outline for key, (_, outline) in self._known.items()}
+        return {key: outline for key, (_, outline) in self._known.items() if outline is not None}
 
-    def _read(self, tx: Tx, key: str, at: int) -> tuple[int, PullRequest]:
-        stored = pull(tx, key)
-        return at, outline(stored if stored is not None else PullRequest())
+    def _read(self, tx: Tx, key: str, at: int) -> tuple[int, PullRequest | None]:
+        row = inspection.state(tx, key)
+        stored = PullRequest() if row is None else _readable(key, *row)
+        return at, None if stored is None else outline(stored)
 
 
 def outline(pr: PullRequest) -> PullRequest:
