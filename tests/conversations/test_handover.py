@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.gating.states import RunState
+from tests.conversations.test_ladder import LADDER
 from tests.conversations.world import golden, world
 
 
 async def test_asked_anew_it_keeps_the_answers_and_the_author_stays_under_no_ceiling(tmp_path: Path) -> None:
-    async with world(tmp_path) as w:
+    async with world(tmp_path, config=LADDER) as w:
         await w.scheduled_run()
         await w.to_question()
         await w.says("rev", "@perf-gate answer shuffle.py memory=no because the buffer is *never* full")
