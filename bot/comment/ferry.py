@@ -123,9 +123,14 @@ def stale_line(attempt: Attempt) -> str:
 
 
 def machines_line(gate: GateRun, attempt: Attempt) -> str:
-    """What the workers of both sides ran on; a cluster forgets machines that are gone, and then it is unknown."""
+    """What the workers of both sides ran on; a cluster forgets machines that are gone, and then it is unknown.
+
+    Empty where nothing is known of either.
+    """
     treatment = "; ".join(_machine(one) for one in attempt.machines)
     baseline = "; ".join(_machine(one) for one in gate.baseline.machines) if gate.baseline else ""
+    if not (treatment or baseline):
+        return ""
     return f"Workers: treatment {treatment or 'unknown'}, baseline {baseline or 'unknown'}."
 
 
