@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import aiohttp
 
@@ -27,6 +28,7 @@ Json = dict[str, Any]
 
 LOG_KEPT = timedelta(days=3)
 TIME_OUT_SECONDS = 10.0
+_CONTENT_TYPES = {"json": "application/json", "form": "application/x-www-form-urlencoded"}
 LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 
@@ -98,7 +100,7 @@ class Deliveries:
             "name": "web",
             "active": True,
             "events": list(app.events),
-            "config": {"content_type": "json", "insecure_ssl": "0", "secret": "********", "url": app.webhook_url or ""},
+            "config": hook_config(app),
             "updated_at": app.created_at.isoformat(timespec="seconds"),
             "created_at": app.created_at.isoformat(timespec="seconds"),
             "app_id": app.id,
@@ -204,7 +206,7 @@ class Deliveries:
         start = time.monotonic()
         try:
             async with self._session.post(
-                delivery.app.webhook_url or "", data=delivery.body, headers=headers(delivery), allow_redirects=False
+                delivery.app.webhook_url or "", data=sent(delivery), headers=headers(delivery), allow_redirects=False
             ) as response:
                 await response.read()
                 delivery.status_code = response.status
@@ -216,6 +218,19 @@ class Deliveries:
         delivery.duration = round(time.monotonic() - start, 3)
 
 
+def hook_config(app: App) -> Json:
+    """As GitHub tells it, to the App too: the secret stays hidden."""
+    config = {"content_type": app.content_type, "insecure_ssl": app.insecure_ssl, "secret": "********"}
+    return config | ({"url": app.webhook_url} if app.webhook_url else {})
+
+
+def sent(delivery: Delivery) -> bytes:
+    """The bytes that travel, and are signed: in a form the JSON is one field."""
+    if delivery.app.content_type == "json":
+        return delivery.body
+    return urlencode({"payload": delivery.body.decode()}).encode()
+
+
 def _lite(installation: Installation) -> Json:
     return {"id": installation.id, "node_id": f"MDIzOkludGVncmF0aW9uSW5zdGFsbGF0aW9u{installation.id}"}
 
@@ -224,7 +239,7 @@ def headers(delivery: Delivery) -> dict[str, str]:
     """The headers of docs.github.com "Webhook events and payloads"."""
     return {
         "Accept": "*/*",
-        "Content-Type": "application/json",
+        "Content-Type": _CONTENT_TYPES[delivery.app.content_type],
         "User-Agent": "GitHub-Hookshot/5e1f2a7",
         "X-GitHub-Delivery": delivery.guid,
         "X-GitHub-Event": delivery.event,
@@ -232,8 +247,8 @@ def headers(delivery: Delivery) -> dict[str, str]:
         "X-GitHub-Hook-Installation-Target-ID": str(delivery.app.id),
         "X-GitHub-Hook-Installation-Target-Type": "integration",
         "X-Hub-Signature": "sha1="
-        + hmac.new(delivery.app.webhook_secret.encode(), delivery.body, hashlib.sha1).hexdigest(),
-        "X-Hub-Signature-256": "sha256=" + signature(delivery.app.webhook_secret, delivery.body),
+        + hmac.new(delivery.app.webhook_secret.encode(), sent(delivery), hashlib.sha1).hexdigest(),
+        "X-Hub-Signature-256": "sha256=" + signature(delivery.app.webhook_secret, sent(delivery)),
     }
 
 

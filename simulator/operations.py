@@ -56,6 +56,7 @@ def operations(announcer: Announcer, deliveries: Deliveries) -> list[Operation]:
     repo = "/repos/{owner}/{repo}"
     app: list[tuple[str, str, Handler]] = [
         ("GET", "/app", apps.get_app),
+        ("GET", "/app/hook/config", apps.get_hook_config),
         ("GET", "/app/hook/deliveries", log.list),
         ("POST", "/app/hook/deliveries/{delivery_id}/attempts", log.redeliver),
         ("GET", f"{repo}/installation", apps.get_repository_installation),

@@ -46,6 +46,8 @@ class App:
     created_at: datetime
     permissions: dict[str, str] = field(default_factory=lambda: dict(DEFAULT_PERMISSIONS))
     events: tuple[str, ...] = DEFAULT_EVENTS
+    content_type: Literal["json", "form"] = "json"
+    insecure_ssl: Literal["0", "1"] = "0"
 
 
 @dataclass(frozen=True)

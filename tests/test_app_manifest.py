@@ -20,6 +20,7 @@ REPO = "/repos/{owner}/{repo}"
 # endpoints need nothing. `METHOD template` as in bot/github, without the query.
 NEEDS: dict[str, tuple[str, str] | None] = {
     "GET /app": None,
+    "GET /app/hook/config": None,
     "GET /app/hook/deliveries": None,
     "POST /app/hook/deliveries/{delivery_id}/attempts": None,
     "POST /app/installations/{installation_id}/access_tokens": None,

@@ -103,3 +103,6 @@ async def _ask(check: Check, around: Surroundings) -> Sequence[Found]:
         return [unknown(f"no answer within {check.seconds:g} s")]
     except Fault as fault:
         return [unknown(str(fault))]
+    except OSError as error:
+        # The disk or the network of this machine, which another check names where it is the deployment's.
+        return [unknown(f"it cannot be looked at from here: {error}")]

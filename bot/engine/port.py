@@ -52,6 +52,10 @@ class StoreError(Exception):
         self.transient = transient
 
 
+class NothingStored(StoreError):
+    """No process has begun to keep its state there; the place itself is well."""
+
+
 class CannotStart(Exception):
     """The store must not be opened by this process: in use, of a newer release, or not ours. The message says which."""
 

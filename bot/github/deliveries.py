@@ -1,13 +1,16 @@
-"""GitHub's own log of what it tried to deliver: it never tries twice by itself, so the bot asks for what it missed."""
+"""GitHub's own log of what it tried to deliver: it never tries twice by itself, so the bot asks for what it missed.
+
+And where it delivers to: https://docs.github.com/en/rest/apps/webhooks.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from bot.github.client import Client
-from bot.github.model import HookDelivery
+from bot.github.model import HookConfig, HookDelivery
 from bot.github.names import APP
-from bot.github.wire import DeliveryBody
+from bot.github.wire import DeliveryBody, HookConfigBody
 
 
 class Deliveries:
@@ -15,6 +18,12 @@ class Deliveries:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+
+    async def hook(self) -> HookConfig:
+        """Where the App's webhooks go, as it is set now."""
+        answer = await self._client.look_up(APP, "/app/hook/config", "learn where its webhooks go")
+        body = HookConfigBody() if answer is None else answer.read(HookConfigBody)
+        return HookConfig(body.url, body.content_type, str(body.insecure_ssl) == "0")
 
     async def since(self, start: datetime) -> list[HookDelivery]:
         """Attempts at or after `start`, latest first, as GitHub lists them."""

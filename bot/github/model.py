@@ -20,6 +20,15 @@ class AppGrants:
 
 
 @dataclass(frozen=True, slots=True)
+class HookConfig:
+    """Where GitHub sends the App's webhooks, and how. `url` is empty where it sends none."""
+
+    url: str
+    content_type: str
+    verifies_certificate: bool
+
+
+@dataclass(frozen=True, slots=True)
 class InstallationInfo:
     """`permissions` are those that the owner accepted; an App that asks for more later waits for them."""
 

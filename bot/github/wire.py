@@ -162,6 +162,12 @@ class CheckRunList(msgspec.Struct, frozen=True):
     check_runs: list[CheckRunBody]
 
 
+class HookConfigBody(msgspec.Struct, frozen=True):
+    url: str = ""
+    content_type: str = "form"
+    insecure_ssl: str | int | float = "0"
+
+
 class DeliveryBody(msgspec.Struct, frozen=True):
     id: int
     guid: str

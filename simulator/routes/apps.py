@@ -7,7 +7,7 @@ from typing import Any
 from simulator.auth import mint_token, suspended
 from simulator.call import Call, Reply
 from simulator.clock import stamp
-from simulator.deliveries import Deliveries, Delivery
+from simulator.deliveries import Deliveries, Delivery, hook_config
 from simulator.errors import Refusal, not_found
 from simulator.paging import link, per_page
 from simulator.payloads import app as app_payload
@@ -29,6 +29,10 @@ async def get_app(call: Call) -> Reply:
     app = calling_app(call)
     count = sum(installation.app is app for installation in call.world.installations.values())
     return Reply(200, {**app_payload(call.world, app), "installations_count": count})
+
+
+async def get_hook_config(call: Call) -> Reply:
+    return Reply(200, hook_config(calling_app(call)))
 
 
 async def get_repository_installation(call: Call) -> Reply:

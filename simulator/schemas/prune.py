@@ -23,6 +23,7 @@ HERE = Path(__file__).parent
 OPERATIONS = (
     "GET /app",
     "POST /app-manifests/{code}/conversions",
+    "GET /app/hook/config",
     "GET /app/hook/deliveries",
     "POST /app/hook/deliveries/{delivery_id}/attempts",
     "POST /app/installations/{installation_id}/access_tokens",

@@ -70,6 +70,9 @@ async def test_a_check_that_fails_or_hangs_stops_no_other(tmp_path: Path) -> Non
     async def fails(around: Surroundings) -> list[Found]:
         raise Fault("it is Sunday")
 
+    async def has_no_disk(around: Surroundings) -> list[Found]:
+        raise OSError(28, "No space left on device", "/state/scene")
+
     async def hangs(around: Surroundings) -> list[Found]:
         await asyncio.Event().wait()
         return []
@@ -78,9 +81,15 @@ async def test_a_check_that_fails_or_hangs_stops_no_other(tmp_path: Path) -> Non
         return [ok(f"{REPOSITORY} is served")]
 
     async with world(tmp_path) as w:
-        asked = (Check("fails", fails), Check("hangs", hangs, seconds=0.01), Check("fine", fine))
+        asked = (
+            Check("fails", fails),
+            Check("full", has_no_disk),
+            Check("hangs", hangs, seconds=0.01),
+            Check("fine", fine),
+        )
         assert [(name, found.state) for name, found in await look(w, *asked)] == [
             ("fails", "unknown"),
+            ("full", "unknown"),
             ("hangs", "unknown"),
             ("fine", "ok"),
         ]

@@ -64,6 +64,27 @@ async def another_webhook_secret(d: Deployment) -> None:
     await d.w.says("rev", "fine work")
 
 
+async def a_webhook_that_leads_elsewhere(d: Deployment) -> None:
+    d.w.sim.world.apps[d.settings.app_id].webhook_url = f"{d.w.sim.web_url}/webhook"
+
+
+async def a_webhook_with_another_path(d: Deployment) -> None:
+    d.w.sim.world.apps[d.settings.app_id].webhook_url = str(d.w.door.make_url("/hook?secret=1"))
+
+
+async def a_webhook_that_sends_forms(d: Deployment) -> None:
+    d.w.sim.world.apps[d.settings.app_id].content_type = "form"
+
+
+async def no_webhook(d: Deployment) -> None:
+    d.w.sim.world.apps[d.settings.app_id].webhook_url = None
+
+
+async def a_store_that_refuses(d: Deployment) -> None:
+    """The disk was full when the last delivery came."""
+    d.w.sim.deliveries.log[-1].status_code = 503
+
+
 async def a_clock_that_is_ahead(d: Deployment) -> None:
     d.clock = ManualClock(d.w.clock.now() + timedelta(seconds=45))
 
@@ -164,6 +185,15 @@ FAULTS: dict[Plant, tuple[str, str, str]] = {
         r"install it: http.*/apps/.*/installations/new",
     ),
     another_webhook_secret: ("webhook", r"last delivery \(issue_comment, .*\) got status 401", "WEBHOOK_SECRET"),
+    a_webhook_that_leads_elsewhere: (
+        "webhook URL",
+        "answers 404, and is not perf-gate's door",
+        "lead to .*settings/apps/",
+    ),
+    a_webhook_with_another_path: ("webhook URL", "/hook, does not end in /webhook", "let it end so: .*settings/apps/"),
+    a_webhook_that_sends_forms: ("webhook URL", r"as form, and each is refused \(415\)", "choose application/json"),
+    no_webhook: ("webhook URL", "so it hears nothing", "activate it"),
+    a_store_that_refuses: ("webhook", "got status 503", "could not store it: its log says why"),
     a_clock_that_is_ahead: ("clock", "this machine is 4[45] s ahead of GitHub", "timedatectl set-ntp true"),
     a_bucket_that_is_not_there: ("storage", "there is no bucket nobody-made-this", "set PERF_GATE_STATUS_PREFIX"),
     a_silent_controller: ("Iris controller", "does not answer", "set PERF_GATE_IRIS_CONTROLLER_URL"),

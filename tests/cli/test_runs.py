@@ -10,12 +10,15 @@ from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from click.testing import CliRunner, Result
 
 import bot.cli.runs as runs_command
 from bot.cli import main
+from bot.cli.checks.host import stored
+from bot.config.environment import load_state_settings
 from tests.conversations.world import REPOSITORY, World, world
 from tests.engine import postgres_server
 
@@ -154,6 +157,11 @@ async def test_it_reads_postgres_where_the_state_is_there(tmp_path: Path, enviro
     environment.delenv("PERF_GATE_STATE_DIR")
     environment.setenv("PERF_GATE_DATABASE_URL", address)
     assert "no perf-gate serve has run with it" in runs().output
+    assert [found.state for found in stored(load_state_settings())] == ["ok"], "doctor comes before the first start"
+    environment.setenv("PERF_GATE_DATABASE_URL", urlsplit(address)._replace(path="/no_such_database").geturl())
+    (gone,) = stored(load_state_settings())
+    assert (gone.state, "a database that answers" in gone.fix) == ("wrong", True)
+    environment.setenv("PERF_GATE_DATABASE_URL", address)
     try:
         async with world(tmp_path, database_url=address) as scene:
             await scene.to_question()

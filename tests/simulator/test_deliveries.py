@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from simulator.deliveries import Delivery, sent
 from simulator.simulator import Simulator
 from simulator.state import App
 from tests.simulator.client import AppClient, Listener
@@ -74,6 +75,16 @@ async def test_an_answer_after_the_time_out_counts_as_failed(listener: Listener)
         (ping,) = sim.delivery_log(app)
         assert (ping.status, ping.status_code) == ("timed out", 0)
         listener.willing.set()
+
+
+async def test_a_form_holds_the_same_json_and_is_signed_as_it_travels(
+    simulator: Simulator, github: AppClient, issue: int, listener: Listener
+) -> None:
+    github.app.content_type = "form"
+    config = (await github.get("/app/hook/config", jwt=True)).body
+    assert (config["content_type"], config["url"], config["secret"]) == ("form", listener.url, "********")
+    delivery = Delivery(1, "guid", github.app, "ping", None, b'{"a":"b c"}', None, None)
+    assert sent(delivery) == b"payload=%7B%22a%22%3A%22b+c%22%7D"
 
 
 async def test_the_log_keeps_three_days(simulator: Simulator, github: AppClient, issue: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.cli.checks.github import app, clock, installation, webhook
+from bot.cli.checks.hook import address as hook_address
 from bot.cli.checks.host import database, disk, programs
 from bot.cli.checks.iris import controller, machines
 from bot.cli.checks.model import Check
@@ -17,6 +18,7 @@ DEPLOYMENT: tuple[Check, ...] = (
     Check("settings", settings),
     Check("GitHub App", app),
     Check("installation", installation),
+    Check("webhook URL", hook_address),
     Check("webhook", webhook),
     Check("clock", clock),
     Check("configuration", configuration),

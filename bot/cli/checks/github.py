@@ -98,6 +98,11 @@ def _mend(last: HookDelivery, settings: Settings) -> str:
         return f"set {PREFIX}WEBHOOK_SECRET to the secret of the App's settings page"
     if last.status_code == 415:
         return "choose application/json in the App's webhook settings"
+    if last.status_code == 503:
+        refused = (
+            "perf-gate serve had no room for it, or could not store it: its log says why (the disk? the database?)"
+        )
+        return f"{refused}; mend that, and it asks for the delivery again by itself"
     door = f"the App's webhook URL must lead to {settings.host}:{settings.port}/webhook of perf-gate serve"
     return f"{door}; see whether it runs: curl http://{settings.host}:{settings.port}/healthz"
 

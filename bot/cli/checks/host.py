@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.cli.checks.model import Found, Surroundings, ok, wrong
-from bot.config.settings import PREFIX, Settings, database_file
-from bot.engine.port import CannotStart, StoreError
+from bot.config.settings import PREFIX, Settings, StateSettings, database_file
+from bot.engine.port import CannotStart, NothingStored, StoreError
 from bot.engine.tables import inspection
 from bot.runs.reading import looking
 
@@ -39,18 +39,23 @@ def _room(folder: Path, variable: str) -> Found:
 
 
 async def database(around: Surroundings) -> Sequence[Found]:
-    return await asyncio.to_thread(_database, around.settings)
+    return await asyncio.to_thread(stored, around.settings)
 
 
-def _database(settings: Settings) -> Sequence[Found]:
-    if settings.database_url is None and not database_file(settings.state_dir).exists():
+def stored(settings: Settings | StateSettings) -> Sequence[Found]:
+    """What `perf-gate serve` would find of its state."""
+    if settings.database_url is None and settings.state_dir and not database_file(settings.state_dir).exists():
         return [ok(f"none yet; perf-gate serve makes it in {settings.state_dir}")]
     try:
         with looking(settings) as tx:
             counts = inspection.counts(tx)
+    except NothingStored as nothing:
+        return [ok(f"{nothing}; it makes its tables at its first start")]
     except (CannotStart, StoreError) as error:
-        where = f"{PREFIX}DATABASE_URL" if settings.database_url else f"{PREFIX}STATE_DIR"
-        return [wrong(str(error), f"restore a backup, or mend what {where} names")]
+        if settings.database_url is not None:
+            fix = f"let {PREFIX}DATABASE_URL name a database that answers; restore a backup only where it is damaged"
+            return [wrong(str(error), fix)]
+        return [wrong(str(error), f"restore a backup, or mend what {PREFIX}STATE_DIR names")]
     if counts.dead:
         fix = "perf-gate runs names it; mend the cause, then: perf-gate revive"
         return [wrong(f"{counts.dead} deliveries, effects or events were given up", fix)]

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 
 import psycopg
 
-from bot.engine.port import StoreError
+from bot.engine.port import NothingStored, StoreError
 from bot.engine.postgres.session import Session, describe, with_defaults
 from bot.engine.postgres.sharing import ManyProcesses
 from bot.engine.tables import inspection
@@ -31,7 +31,7 @@ def looking(address: str, state_schema: int) -> Iterator[Tx]:
             inspection.check_release(tx, state_schema)
             yield tx
         except psycopg.errors.UndefinedTable as error:
-            raise StoreError(
+            raise NothingStored(
                 f"there is no state in {describe(url)}: no perf-gate serve has run with it", transient=False
             ) from error
         except psycopg.Error as error:
