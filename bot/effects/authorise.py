@@ -48,6 +48,7 @@ async def authorise(rooms: Rooms, effect: Effect, context: Context) -> Outcome[E
             head_sha=pull.head_sha,
             is_open=pull.state == "open",
             merged=pull.merged,
+            as_of=pull.updated_at,
             base_ref=pull.base_ref,
             granted=tuple(
                 family for family, role in roles if allows(permission.permission, permission.role_name, role)

@@ -32,6 +32,7 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
     said about. `granted` holds every family of commands that this actor may give: an answer may turn out to be of
     another family than its words say, such as a `go` on a proposed skip. `author` is the login of the pull request's
     author now, `author_id` and `actor_id` are the accounts' ids, which stay when logins change; 0 where not known.
+    `as_of`: GitHub's time of the pull request that was looked up; what is told meanwhile may be later than that.
     """
 
     comment_id: int
@@ -49,6 +50,7 @@ class Authorised(msgspec.Struct, frozen=True, tag=True):
     author: str = ""
     author_id: int = 0
     merged: bool = False
+    as_of: datetime | None = None
 
 
 class Denied(msgspec.Struct, frozen=True, tag=True):

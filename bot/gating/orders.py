@@ -30,7 +30,7 @@ def obey(draft: Draft, event: Authorised) -> None:
     _notice_the_pull_request(draft, event)
     if (why := pressing.overtaken(draft, event.comment_id)) is not None:
         draft.reply(event.comment_id, why)
-    elif not event.is_open and not isinstance(command, _STARTS_NOTHING):
+    elif not draft.pr.is_open and not isinstance(command, _STARTS_NOTHING):
         draft.reply(event.comment_id, replies.closed())
     elif isinstance(command, Assess):
         _assess(draft, event)
@@ -59,16 +59,19 @@ def obey(draft: Draft, event: Authorised) -> None:
 
 
 def _notice_the_pull_request(draft: Draft, event: Authorised) -> None:
-    """The look-up may know of a push or a close before its delivery comes, which may also be lost altogether."""
+    """The look-up may know of a push or a close before its delivery comes, which may also be lost altogether.
+
+    What was told while it was on its way is later, and stands: a merge must not be forgotten for an older look.
+    """
     place = draft.pr.place
     if event.author and place is not None:
         place = replace(place, author=event.author)
         draft.set(place=place)
     draft.notice_head(event.head_sha)
     if place is not None and draft.pr.is_open and not event.is_open:
-        lifecycle.closed(draft, Closed(place, event.merged))
+        lifecycle.closed(draft, Closed(place, event.merged, event.as_of))
     elif place is not None and event.is_open and not draft.pr.is_open:
-        lifecycle.reopened(draft, Reopened(place))
+        lifecycle.reopened(draft, Reopened(place, at=event.as_of))
 
 
 def _assess(draft: Draft, event: Authorised) -> None:

@@ -63,7 +63,7 @@ class PullInfo:
     """A pull request. `head_repo_full_name` is None once the fork it came from was deleted; that still `is_fork`.
 
     `author_id` is of the account, whose login may change; 0 for a deleted one. `pushed_at`: when anything was last
-    pushed to the repository the head comes from.
+    pushed to the repository the head comes from; `updated_at`: when GitHub last changed what it shows here.
     """
 
     number: int
@@ -78,6 +78,7 @@ class PullInfo:
     draft: bool
     pushed_at: datetime | None = None
     author_id: int = 0
+    updated_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

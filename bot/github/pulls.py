@@ -42,4 +42,5 @@ def _pull_info(body: PullBody) -> PullInfo:
         draft=body.draft,
         pushed_at=head.pushed_at if head else None,
         author_id=body.user.id if body.user else 0,
+        updated_at=body.updated_at,
     )

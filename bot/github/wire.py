@@ -93,6 +93,7 @@ class PullBody(msgspec.Struct, frozen=True):
     state: Literal["open", "closed"]
     merged: bool
     draft: bool = False
+    updated_at: datetime | None = None
 
 
 class CommentBody(msgspec.Struct, frozen=True):

@@ -48,10 +48,10 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
             found.append(replace(heard, said_at=comment.created_at, actor_id=comment.author_id))
     if pr.is_open and seen.pull.state == "closed":
         # First of all: what is closed is not read again, whatever else became of it.
-        found.append(Closed(place, seen.pull.merged))
+        found.append(Closed(place, seen.pull.merged, seen.pull.updated_at))
     if not pr.is_open and seen.pull.state == "open":
         # With its head: a push that was found while it was closed is known already, and is not told again below.
-        found.append(Reopened(place, seen.pull.head_sha))
+        found.append(Reopened(place, seen.pull.head_sha, seen.pull.updated_at))
     if pr.head_sha and seen.pull.head_sha != pr.head_sha:
         found.append(HeadMoved(place, seen.pull.head_sha, pr.head_sha))
     known_base = (pr.run.base_moved_to or pr.run.base_ref) if pr.run is not None else ""

@@ -75,6 +75,7 @@ async def test_a_push_a_close_and_a_reopening_that_nobody_told_of(tmp_path: Path
         pr = await scene.app.engine.read(scene.key)
         assert pr is not None
         assert not pr.is_open
+        assert pr.open_as_of == scene.pull.updated_at
         await scene.sim.reopen(scene.repository, scene.pull.number, by="ada")
         await round_of_recovery(scene)
         pr = await scene.app.engine.read(scene.key)
