@@ -11,7 +11,7 @@ from bot.gating.happenings import Edited, Mentioned, Unheard
 from bot.gating.states import RunState
 
 # Far more than people say while one of them is still on its way.
-_MOST_HEARD = 100
+MOST_HEARD = 100
 _WAITING = (RunState.awaiting_reviewer, RunState.awaiting_escalation)
 
 
@@ -51,11 +51,11 @@ def _heard_before(draft: Draft, event: Mentioned | Unheard) -> bool:
     pr, name = draft.pr, f"{event.heard_in}:{event.comment_id}"
     if event.heard_in == "comment":
         before = event.comment_id in pr.heard
-        draft.set(heard=pr.heard if before else (*pr.heard[-_MOST_HEARD + 1 :], event.comment_id))
+        draft.set(heard=pr.heard if before else (*pr.heard[-MOST_HEARD + 1 :], event.comment_id))
         return before
     before = name in pr.heard_elsewhere
     draft.set(
-        heard_elsewhere=pr.heard_elsewhere if before else (*pr.heard_elsewhere[-_MOST_HEARD + 1 :], name),
+        heard_elsewhere=pr.heard_elsewhere if before else (*pr.heard_elsewhere[-MOST_HEARD + 1 :], name),
     )
     return before
 
@@ -71,6 +71,6 @@ def edited(draft: Draft, event: Edited) -> None:
     run, name = draft.pr.run, f"{event.heard_in}:{event.comment_id}"
     if name in draft.pr.edits_answered or (event.bare and (run is None or run.state not in _WAITING)):
         return
-    draft.set(place=event.place, edits_answered=(*draft.pr.edits_answered[-_MOST_HEARD + 1 :], name))
+    draft.set(place=event.place, edits_answered=(*draft.pr.edits_answered[-MOST_HEARD + 1 :], name))
     text = replies.edits_do_not_count()
     draft.effect("reply", {"comment_id": event.comment_id, "text": text, "about": "edit"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -11,7 +12,8 @@ from bot.comment.canonical import digest
 from bot.gating.deliveries import edited, hear
 from bot.gating.events import Event
 from bot.gating.happenings import BaseChanged, Closed, CommentLost, HeadMoved, Reopened
-from bot.gating.model import PullRequest
+from bot.gating.hearing import MOST_HEARD
+from bot.gating.model import PullRequest, Run
 from bot.github.model import Comment, PullInfo
 
 
@@ -30,8 +32,7 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
     if place is None:
         return []
     found: list[Event] = []
-    # Older ones than any that was heard were said before this bot listened, or fell off the list of the heard.
-    first = min(pr.heard, default=None)
+    first = _listening_from(pr)
     for comment in sorted(seen.comments, key=lambda comment: comment.id):
         if first is None or comment.id <= first or comment.id in pr.heard:
             continue
@@ -63,3 +64,25 @@ def differences(pr: PullRequest, seen: Seen, mention: str) -> list[Event]:
         elif digest(seen.canonical.body) != pr.comment_digest:
             found.append(CommentLost(place, gone=False))
     return found
+
+
+def last_known_alive(run: Run) -> datetime:
+    """From when on comments are read that this life of the bot did not see: it was there when the run came so far.
+
+    Not the state alone, since a start moves on what came due before anything is looked at.
+    """
+    attempts = (attempt for gate in run.gates for attempt in gate.attempts)
+    moments = (run.since, run.asked_at, *(attempt.submitted_at for attempt in attempts))
+    return min(moment for moment in moments if moment is not None)
+
+
+def _listening_from(pr: PullRequest) -> int | None:
+    """The number of the comment after which everything was to be heard; None where the bot never spoke nor heard.
+
+    Older ones were said before this bot listened, or fell off the list of the heard. Where it was asked elsewhere than
+    in a comment, its own is the first.
+    """
+    if len(pr.heard) >= MOST_HEARD:
+        return min(pr.heard)
+    own = (pr.comment_id, pr.run.question_id if pr.run is not None else 0)
+    return min((*pr.heard, *(number for number in own if number)), default=None)

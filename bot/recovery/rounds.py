@@ -20,7 +20,7 @@ from bot.github.adapter import GitHub
 from bot.github.model import HookDelivery
 from bot.github.names import RepoRef
 from bot.github.responses import AnswerFault
-from bot.recovery.differences import Seen, differences
+from bot.recovery.differences import Seen, differences, last_known_alive
 from bot.recovery.missed import KEPT, LOOK_BACK, MOST_ATTEMPTS, LogBook, missed
 
 _log = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ class Rounds:
         pull = await self._github.pulls.get(repo, place.number)
         if pull is None:
             return None
-        since = self._looked_at.get(place.key) or self._clock.now() - KEPT
+        since = self._looked_at.get(place.key) or min(self._clock.now() - KEPT, last_known_alive(pr.run))
         comments = await self._github.comments.list(repo, place.number, since=since - LOOK_BACK)
         canonical = next((comment for comment in comments if comment.id == pr.comment_id), None)
         if canonical is None and pr.comment_id:

@@ -178,3 +178,15 @@ async def test_where_very_many_wait_each_round_looks_at_the_next_and_none_is_for
         scene.new_comments()
         other.new_comments()
         scene._seen.update(other._seen)
+
+
+async def test_what_was_said_is_heard_however_long_the_bot_was_down(tmp_path: Path) -> None:
+    """GitHub forgets deliveries after three days, and the question waits for fourteen."""
+    async with world(tmp_path) as scene:
+        await scene.to_question()
+        scene.sim.hold_deliveries()
+        await scene.sim.comment(scene.repository, scene.pull.number, "rev", "@perf-gate skip because of a test")
+        scene.clock.advance(timedelta(days=6))
+        await round_of_recovery(scene)
+        assert (await scene.run()).state is RunState.waived
+        scene.new_comments()
