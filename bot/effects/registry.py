@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeGuard
 
 from bot.effects.assess import assess
 from bot.effects.authorise import authorise
@@ -30,6 +33,8 @@ from bot.gating.events import EffectFailed, Event
 from bot.gating.model import PullRequest
 from bot.journal import Journal, listening
 
+# Of disk, quota or descriptors: what other work frees, or people do.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 _NO_NAME = re.compile(r"[^A-Za-z0-9.]+")
 _log = logging.getLogger(__name__)
 
@@ -134,7 +139,13 @@ def _always(error: BaseException) -> bool:
 
 
 def _retryable(error: BaseException) -> bool:
-    return isinstance(error, TimeoutError) or (isinstance(error, Fault) and error.retryable)
+    if isinstance(error, Fault):
+        return error.retryable
+    return isinstance(error, TimeoutError) or _without_room(error)
+
+
+def _without_room(error: BaseException) -> TypeGuard[OSError]:
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
 
 
 def _failed(effect: Effect, error: BaseException) -> Event:
@@ -150,6 +161,12 @@ def _sentence(effect: Effect, error: BaseException) -> str:
         return "it is no longer wanted"
     if isinstance(error, Lethal):
         return f"perf-gate itself ended each time it came to `{effect.kind}`; the operator's log has the details"
+    if _without_room(error):
+        # Without the path, which is the deployment's own affair.
+        return (
+            f"perf-gate's own machine has no room left for `{effect.kind}` ({os.strerror(error.errno or 0)}); "
+            "its operator can make some"
+        )
     if isinstance(error, TimeoutError):
         return f"`{effect.kind}` did not end in time, again and again"
     return f"`{effect.kind}` failed in a way that was not foreseen; the operator's log has the details"
