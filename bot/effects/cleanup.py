@@ -6,14 +6,12 @@ import asyncio
 import logging
 import shutil
 
-import msgspec
-
 from bot.effects.context import Context, Rooms, place_of
 from bot.effects.preflight_elsewhere import stop_commands
 from bot.effects.prepare import remove_trees
 from bot.engine.port import Effect, Outcome
 from bot.gating.events import Event
-from bot.gating.tested import CommandsLeft
+from bot.gating.leaving import left_of
 
 _log = logging.getLogger(__name__)
 
@@ -22,8 +20,9 @@ async def cleanup(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     run_id = str(effect.payload["run_id"])
     await remove_trees(rooms, run_id)
     await asyncio.to_thread(shutil.rmtree, rooms.preflight_results / run_id, ignore_errors=True)
-    if (left := effect.payload.get("left")) is not None:
-        await stop_commands(rooms, place_of(await context.read()), msgspec.convert(left, CommandsLeft))
+    pr = await context.read()
+    if (left := left_of(effect.payload, pr)) is not None:
+        await stop_commands(rooms, place_of(pr), left)
     overview = await context.overview()
     # A live run always has something open; a run that is not may stay a little longer for its pull request's sake.
     live = {one.key for one in overview.effects if one.kind != effect.kind}

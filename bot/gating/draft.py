@@ -8,15 +8,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bot.config.schema import RepositoryConfig
 from bot.conversation import replies
 from bot.engine.port import EffectRequest, SlotRequest, Timer, Transition
-from bot.gating import handing
+from bot.gating import handing, leaving
 from bot.gating.events import CheckDue, Event, Expired, SlotGranted
 from bot.gating.marks import Press
 from bot.gating.model import Attempt, EarlierRun, GateRun, PullRequest, Run
 from bot.gating.states import RunState
-from bot.gating.tested import CommandsLeft
 from bot.gating.words import Consent, HeardIn, MaxGate
 
 # GitHub counts writes by installation; the other lanes guard what is this machine's own.
@@ -137,7 +135,7 @@ class Draft:
     def end(self, state: RunState, reason: str = "") -> None:
         """Finish the run: nothing of it acts any more, but its trees are removed and its comment is updated."""
         run = self.run
-        left = _commands_left(run)
+        left = leaving.left_by(run)
         self._revoke.append(run.id)
         self._cancel += [f"check:{run.id}", f"expiry:{run.id}"]
         if run.gate is not None and run.attempt is not None:
@@ -268,16 +266,6 @@ class Draft:
     def release_tier(self) -> None:
         gate = self.run.gates[-1]
         self._release.append(holder(self.run, gate, gate.attempts[-1]))
-
-
-def _commands_left(run: Run) -> dict[str, Any]:
-    """For the clean-up, which may come when another run has taken this one's place; nothing but while it tests."""
-    if run.state is not RunState.testing:
-        return {}
-    preflight = RepositoryConfig.model_validate_json(run.config).preflight
-    if preflight.runner != "iris":
-        return {}
-    return {"left": msgspec.to_builtins(CommandsLeft(run.head_sha, run.ordinal, len(preflight.commands)))}
 
 
 def tier_slot(gate: int) -> str:

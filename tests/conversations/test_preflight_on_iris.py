@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from bot.gating.happenings import Closed
 from bot.gating.states import RunState
 from tests.conversations.test_preflight import LADDER
@@ -182,6 +184,18 @@ async def test_commands_of_an_ended_run_are_stopped_also_when_another_run_took_i
         await w.live_through(LOOK)
         assert w.iris.submissions == 2
         assert w.iris.terminated == [first]
+
+
+async def test_a_clean_up_that_an_earlier_release_asked_for_stops_the_job_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path, config=CONFIG) as w:
+        await begun(w)
+        w.iris.command_is("RUNNING")
+        monkeypatch.setattr("bot.gating.leaving.left_by", lambda run: {})
+        await w.says("rev", "@perf-gate stop")
+        assert "stopped by rev" in w.canonical()
+        assert w.iris.terminated == [w.iris.last.id]
 
 
 async def test_a_command_that_finds_no_machine_for_hours_is_given_up_with_the_reason(tmp_path: Path) -> None:
