@@ -56,13 +56,18 @@ class IdsOfTheContext(logging.Filter):
         return True
 
 
+def _sentence(record: logging.LogRecord) -> dict[str, str]:
+    """What the line says: a field that is called `event` too would take its place."""
+    return {"event": record.getMessage()}
+
+
 def json_lines() -> logging.Formatter:
     """One JSON object a line."""
 
     def line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         record: logging.LogRecord = event["_record"]
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        told = {"at": at, "level": record.levelname.lower(), "logger": record.name, **event}
+        told = {"at": at, "level": record.levelname.lower(), "logger": record.name, **event, **_sentence(record)}
         # Rendered and redacted by the filter.
         return told | {"error": record.exc_text} if record.exc_text else told
 
@@ -80,7 +85,7 @@ def readable(*, colours: bool = False) -> logging.Formatter:
     def line(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
         record: logging.LogRecord = event["_record"]
         at = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
-        told = {**event, "timestamp": at, "level": record.levelname.lower(), "logger": record.name}
+        told = {**event, "timestamp": at, "level": record.levelname.lower(), "logger": record.name, **_sentence(record)}
         return told | {"exception": record.exc_text} if record.exc_text else told
 
     renderer = ConsoleRenderer(colors=colours, exception_formatter=plain_traceback, pad_event_to=40)

@@ -60,6 +60,15 @@ def test_what_a_line_says_itself_goes_before_what_it_stands_in(capsys: Said) -> 
 
 
 @pytest.mark.parametrize("kind", ["json", "text"])
+def test_a_field_never_takes_the_place_of_the_sentence(capsys: Said, kind: str) -> None:
+    logs.set_up(kind, [CANARY])
+    logging.getLogger("bot").info("asked %s to repeat", CANARY, extra={"event": "issue_comment"})
+    said = capsys.readouterr().err
+    assert "to repeat" in said
+    assert CANARY not in said
+
+
+@pytest.mark.parametrize("kind", ["json", "text"])
 def test_a_secret_in_an_id_a_field_or_an_error_is_taken_out(capsys: Said, kind: str) -> None:
     logs.set_up(kind, [CANARY])
     try:

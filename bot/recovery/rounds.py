@@ -151,7 +151,7 @@ class Rounds:
             _log.warning("GitHub could not repeat a delivery", extra={"delivery": one.guid, "why": str(fault)})
             return
         said = "asked GitHub to repeat a delivery" if kept else "GitHub no longer has a delivery that was missed"
-        _log.info(said, extra={"delivery": one.guid, "event": one.event, "delivered_at": one.delivered_at})
+        _log.info(said, extra={"delivery": one.guid, "github_event": one.event, "delivered_at": one.delivered_at})
 
     async def _reconcile(self, key: str) -> None:
         pr = await self._engine.read(key)
@@ -164,7 +164,7 @@ class Rounds:
         # Read again: what was delivered during the look is no difference.
         pr = await self._engine.read(key)
         for event in differences(pr, seen, self._mention) if pr is not None else ():
-            _log.info("found by looking", extra={"pull_request": key, "event": type(event).__name__})
+            _log.info("found by looking", extra={"pull_request": key, "found": type(event).__name__})
             await self._engine.advance(key, event, cause=CAUSE)
 
     async def _find_again(self, key: str, place: Place) -> None:

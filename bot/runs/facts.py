@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.conversation.replies import state_read_aloud
@@ -38,12 +38,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`left_out`: runs that ended before those shown. The rest is what is the engine's and no run's."""
+    """`left_out`: runs that ended before those shown. `served`: whether a process works on this state; None: not known.
+    The rest is what is the engine's and no run's."""
 
     runs: tuple[Line, ...]
     left_out: int
     unhandled: tuple[DeliveryView, ...]
     dead: int
+    served: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,13 @@ class Page:
     stalled: tuple[StalledView, ...]
     log: tuple[LogView, ...]
     earlier: tuple[EarlierRun, ...]
+    served: bool | None = None
+
+
+def without_process(overview: Overview) -> Overview:
+    """What a process was doing when it died is done by nobody: the next to start does it again."""
+    left = (replace(one, status="interrupted") if one.status == "claimed" else one for one in overview.effects)
+    return replace(overview, effects=tuple(left))
 
 
 def table(pulls: Mapping[str, PullRequest], overview: Overview, now: datetime, *, everything: bool = False) -> Table:
@@ -102,7 +111,7 @@ def page(key: str, pr: PullRequest, overview: Overview, log: Sequence[LogView], 
     return Page(
         line=line(key, pr, overview, now),
         story=_story(run),
-        reason=redact(run.reason) if run else "",
+        reason=redact(run.reason or _failed_command(run)) if run else "",
         base_ref=run.base_ref if run else "",
         max_gate=run.max_gate if run else None,
         approved_by=run.approved_by if run else "",
@@ -149,6 +158,15 @@ def _story(run: Run | None) -> str:
     return "; ".join(words)
 
 
+def _failed_command(run: Run) -> str:
+    """Why a halted run is: the command of the preflight that did not succeed."""
+    failed = run.failed_command
+    if failed is None or run.state is not RunState.halted:
+        return ""
+    how = "failed" if failed.exit_code is None else f"ended with exit code {failed.exit_code}"
+    return f"{failed.command} {how}"
+
+
 def _wait(key: str, run: Run | None, overview: Overview) -> tuple[str, datetime | None]:
     """What the run waits for, the most telling first, and when it is tried, looked at or given up."""
     for effect in overview.effects:
@@ -174,7 +192,8 @@ def _work(effect: EffectView) -> tuple[str, datetime | None]:
     if effect.status == "claimed":
         return f"{effect.kind}, being done{again}", None
     trouble = f" again after: {redact(effect.last_error)}" if effect.last_error else ""
-    return f"{effect.kind}{trouble}", effect.due
+    cut = ", interrupted" if effect.status == "interrupted" else ""
+    return f"{effect.kind}{cut}{trouble}", effect.due
 
 
 def _patience(key: str, run: Run, overview: Overview) -> tuple[str, datetime | None]:

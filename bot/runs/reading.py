@@ -39,6 +39,17 @@ def looking(settings: Settings | StateSettings) -> AbstractContextManager[Tx]:
     return look_into_file(database_file(settings.state_dir), SCHEMA)
 
 
+def is_served(settings: StateSettings) -> bool | None:
+    """Whether a `perf-gate serve` works on this state now; None where that cannot be seen. Raises StoreError."""
+    if settings.database_url is not None:
+        from bot.engine.postgres.looking import are_present
+
+        return are_present(settings.database_url.get_secret_value())
+    from bot.engine.sqlite.lock import is_held
+
+    return None if settings.state_dir is None else is_held(database_file(settings.state_dir))
+
+
 def pulls(tx: Tx) -> dict[str, PullRequest]:
     """Every pull request as it is stored, by key, the one that moved last first; without those that cannot be read."""
     read = ((key, _readable(key, schema, data)) for key, schema, data in inspection.states(tx))

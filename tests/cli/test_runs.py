@@ -7,7 +7,7 @@ import os
 import re
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,7 +18,9 @@ from click.testing import CliRunner, Result
 import bot.cli.runs as runs_command
 from bot.cli import main
 from bot.cli.checks.host import stored
+from bot.cli.runs.screen import show_table
 from bot.config.environment import load_state_settings
+from bot.runs.facts import Line, Table
 from tests.conversations.world import REPOSITORY, World, world
 from tests.engine import postgres_server
 
@@ -149,7 +151,52 @@ async def test_it_reads_what_a_crash_left(tmp_path: Path, environment: pytest.Mo
             (left / name).write_bytes((tmp_path / "state" / name).read_bytes())
     assert (left / "perf-gate.db-wal").stat().st_size > 0
     environment.setenv("PERF_GATE_STATE_DIR", str(left))
-    assert (await asked_json(run.id))["line"]["state"] == "awaiting_reviewer"
+    found = await asked_json(run.id)
+    assert (found["line"]["state"], found["served"]) == ("awaiting_reviewer", False)
+    assert "no perf-gate serve is seen at work on this state" in runs().output
+
+
+async def test_what_a_killed_process_was_doing_is_done_by_nobody(
+    tmp_path: Path, environment: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as scene:
+        scene.sim.fault("hold", method="GET", path="*/collaborators/*", times=1)
+        await scene.sim.comment(scene.repository, scene.pull.number, "rev", "@perf-gate")
+        await scene.sim.world.wait_for(lambda: any("/collaborators/" in one.path for one in scene.sim.requests()))
+        doing = await asked_json(scene.key)
+        left = tmp_path / "left"
+        left.mkdir()
+        for name in ("perf-gate.db", "perf-gate.db-wal"):
+            (left / name).write_bytes((tmp_path / "state" / name).read_bytes())
+        environment.setenv("PERF_GATE_STATE_DIR", str(left))
+        after = await asked_json(scene.key)
+        scene.sim.clear_faults()
+        await scene.settle()
+        scene.canonical()
+        scene.reply()
+    states = [{one["status"] for one in found["effects"] if one["kind"] == "authorise"} for found in (doing, after)]
+    assert (states, doing["served"], after["served"]) == ([{"claimed"}, {"interrupted"}], True, False)
+
+
+async def test_a_halted_run_says_which_command_failed(tmp_path: Path) -> None:
+    async with world(tmp_path, change="BROKEN = 1\n") as scene:
+        await scene.to_question()
+        await scene.says("rev", "@perf-gate go")
+        assert "halted" in scene.canonical()
+        scene.new_comments()
+        assert (await asked_json(scene.key))["reason"].endswith("ended with exit code 1")
+
+
+def test_a_long_wait_narrows_no_other_column(capsys: pytest.CaptureFixture[str]) -> None:
+    now = datetime(2026, 6, 20, tzinfo=UTC)
+    line = Line(
+        "1-2-3", f"{REPOSITORY}#5", "assessing", now, "rev", "a" * 40, 1, "again after: " + "x" * 500, now, False
+    )
+    show_table(Table((line,), 0, (), 0), now, 120)
+    header, row = capsys.readouterr().out.splitlines()
+    assert [word for word in ("pull request", "state", "since", "head", "gate", "until") if word not in header] == []
+    assert len(row) <= 120
+    assert (f"{REPOSITORY}#5" in row, "aaaaaaaaaa" in row, "…" in row) == (True, True, True)
 
 
 async def test_it_reads_postgres_where_the_state_is_there(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
@@ -166,7 +213,9 @@ async def test_it_reads_postgres_where_the_state_is_there(tmp_path: Path, enviro
         async with world(tmp_path, database_url=address) as scene:
             await scene.to_question()
             run = await scene.run()
-            assert (await asked_json(run.id))["line"]["waits_for"] == "a reviewer's answer"
+            found = await asked_json(run.id)
+            assert (found["line"]["waits_for"], found["served"]) == ("a reviewer's answer", True)
+        assert (await asked_json())["served"] is False
     finally:
         postgres_server.drop(tmp_path)
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from dataclasses import replace
 from datetime import datetime
 
 import click
 import msgspec
 
-from bot.cli.state import looking, refuse
+from bot.cli.state import looking, refuse, state_settings
 from bot.engine.clock import SystemClock
-from bot.engine.port import Clock
+from bot.engine.port import Clock, StoreError
 from bot.engine.tables import inspection
 from bot.engine.transaction import Tx
-from bot.runs.facts import Page, Table, page, table
+from bot.engine.views import Overview
+from bot.runs.facts import Page, Table, page, table, without_process
 from bot.runs.finding import Unknown, find
-from bot.runs.reading import pulls
+from bot.runs.reading import is_served, pulls
 
 CLOCK: Clock = SystemClock()
 _UNBOUND = 200
@@ -35,8 +37,15 @@ def command(run: str | None, as_json: bool, everything: bool) -> None:
     PERF_GATE_STATE_DIR (or PERF_GATE_DATABASE_URL), changes nothing, and may be used while the bot runs.
     """
     now = CLOCK.now()
+    served = _served()
     with looking() as tx:
-        found: Page | Table = _one(tx, run, now) if run is not None else _all(tx, now, everything or as_json)
+        overview = inspection.overview(tx)
+        if served is False:
+            overview = without_process(overview)
+        found: Page | Table = (
+            _one(tx, overview, run, now) if run is not None else _all(tx, overview, now, everything or as_json)
+        )
+    found = replace(found, served=served)
     if as_json:
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2))
         return
@@ -45,19 +54,27 @@ def command(run: str | None, as_json: bool, everything: bool) -> None:
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else _UNBOUND
     if isinstance(found, Page):
-        show_page(found, now, width)
+        show_page(found, now, width, run or "")
     else:
         show_table(found, now, width)
 
 
-def _all(tx: Tx, now: datetime, everything: bool) -> Table:
-    return table(pulls(tx), inspection.overview(tx), now, everything=everything)
+def _served() -> bool | None:
+    """What cannot be asked is not known; the look at the state says why."""
+    try:
+        return is_served(state_settings())
+    except (ImportError, StoreError):
+        return None
 
 
-def _one(tx: Tx, asked: str, now: datetime) -> Page:
+def _all(tx: Tx, overview: Overview, now: datetime, everything: bool) -> Table:
+    return table(pulls(tx), overview, now, everything=everything)
+
+
+def _one(tx: Tx, overview: Overview, asked: str, now: datetime) -> Page:
     known = pulls(tx)
     try:
         key = find(asked, known)
     except Unknown as unknown:
         refuse(str(unknown))
-    return page(key, known[key], inspection.overview(tx), inspection.log(tx, key), now)
+    return page(key, known[key], overview, inspection.log(tx, key), now)

@@ -20,6 +20,10 @@ _BOOKKEEPING = ("Published", "Checked")
 _LAST = 8
 """Events of the log on the one screen, without those that the comment was updated; --json has all."""
 _MOST_LIVE = 30
+_COLUMNS = ("pull request", "state", "since", "by", "head", "gate", "waits for", "until")
+_WAITS, _LEAST_WAITS = _COLUMNS.index("waits for"), 20
+"""Where the table says what a run waits for, and how many characters of that it keeps in any case."""
+_UNSERVED = "no perf-gate serve is seen at work on this state: what is open goes on when one starts"
 _COLOURS = {"passed": "green", "waived": "green", "failed": "red", "stuck": "red", "warned": "yellow"}
 
 
@@ -28,12 +32,14 @@ def show_table(table: Table, now: datetime, width: int) -> None:
     live = [one for one in table.runs if not one.ended]
     shown = [*live[:_MOST_LIVE], *(one for one in table.runs if one.ended)]
     grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for name in ("pull request", "state", "since", "by", "head", "gate"):
+    for name in _COLUMNS:
         grid.add_column(name, no_wrap=True)
-    grid.add_column("waits for", overflow="ellipsis", no_wrap=True, ratio=1)
-    grid.add_column("until", no_wrap=True)
-    for one in shown:
-        grid.add_row(*_cells(one, now))
+    rows = [_cells(one, now) for one in shown]
+    # The only column that gives way: asked to, the grid would narrow all of them.
+    widths = [max(len(name), *(row[at].cell_len for row in rows)) + 2 for at, name in enumerate(_COLUMNS) if rows]
+    for row in rows:
+        row[_WAITS].truncate(max(_LEAST_WAITS, width - sum(widths) + widths[_WAITS]), overflow="ellipsis")
+        grid.add_row(*row)
     if shown:
         console.print(grid)
     for note in _notes(table, len(live), now):
@@ -41,6 +47,8 @@ def show_table(table: Table, now: datetime, width: int) -> None:
 
 
 def _notes(table: Table, live: int, now: datetime) -> Iterator[str]:
+    if table.served is False:
+        yield _UNSERVED
     if not table.runs:
         yield "no run is under way, and none ended lately"
     if live > _MOST_LIVE:
@@ -64,11 +72,16 @@ def _cells(one: Line, now: datetime) -> list[Text]:
     return [_text(one.pull_request), state, *map(_text, rest)]
 
 
-def show_page(page: Page, now: datetime, width: int) -> None:
+def show_page(page: Page, now: datetime, width: int, asked: str = "") -> None:
+    """`asked`: the name by which it was found, which may be an earlier run's."""
     console = Console(width=width, highlight=False)
     line = page.line
     title = f"{line.pull_request}  run {line.run}" if line.run else line.pull_request
     console.print(Text(printable(title, 200), style="bold"))
+    if asked in {earlier.id for earlier in page.earlier}:
+        console.print(_text(f"{asked} ended before this one: perf-gate trace {asked} tells of it"))
+    if page.served is False:
+        console.print(_text(_UNSERVED))
     facts = Grid.grid(padding=(0, 2))
     facts.add_column(style="bold", no_wrap=True)
     facts.add_column()

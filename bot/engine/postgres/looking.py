@@ -9,9 +9,32 @@ import psycopg
 
 from bot.engine.port import NothingStored, StoreError
 from bot.engine.postgres.session import Session, describe, with_defaults
-from bot.engine.postgres.sharing import ManyProcesses
+from bot.engine.postgres.sharing import PRESENCE, ManyProcesses
 from bot.engine.tables import inspection
 from bot.engine.transaction import Tx
+
+
+def are_present(address: str) -> bool:
+    """Whether a process shares the database now: its session, which ends with it, holds a lock. Raises StoreError."""
+    try:
+        url = with_defaults(address)
+    except psycopg.Error:
+        raise StoreError("the database's address is none", transient=False) from None
+    with closing(Session(url)) as session:
+        try:
+            row = (
+                session.ready()
+                .execute(
+                    "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted "
+                    "AND classid::bigint = ? AND database = "
+                    "(SELECT oid FROM pg_database WHERE datname = current_database()))",
+                    (PRESENCE,),
+                )
+                .fetchone()
+            )
+        except psycopg.Error as error:
+            raise StoreError(f"{describe(url)} cannot be read: {error}", transient=False) from error
+    return bool(row and row[0])
 
 
 @contextmanager

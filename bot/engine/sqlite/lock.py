@@ -17,6 +17,32 @@ class InUse(CannotStart):
         self.holder = holder
 
 
+_LOCKS = Path("/proc/locks")
+
+
+def is_held(database: Path) -> bool | None:
+    """Whether a process of this machine holds the lock, found without a touch: trying it could refuse one that starts.
+
+    None where it cannot be seen.
+    """
+    path = database.with_name(database.name + ".lock")
+    try:
+        holder, inode = path.read_text("utf-8").strip(), path.stat().st_ino
+        known = _LOCKS.read_text("utf-8")
+    except FileNotFoundError as error:
+        return False if error.filename == str(path) else None
+    except (OSError, UnicodeDecodeError):
+        return None
+    # As `proc_locks(5)` has it: number, FLOCK, ADVISORY, WRITE, process, major:minor:inode, start, end.
+    rows = (line.split() for line in known.splitlines())
+    return any(
+        len(row) >= 6
+        and (row[1], row[3], row[4]) == ("FLOCK", "WRITE", holder)
+        and row[5].rpartition(":")[2] == str(inode)
+        for row in rows
+    )
+
+
 class ProcessLock:
     """The kernel drops the lock when the process dies, however it dies. Children that exec do not inherit it."""
 
