@@ -170,8 +170,9 @@ def not_granted(chosen: str, role: str) -> str:
     )
 
 
-def superseded(head: str) -> str:
-    return f"the head moved to {short(head)}"
+def superseded(shown: str, head: str) -> str:
+    """Why a run ended whose question was about `shown`; after another base, or a retry, it is the same commit."""
+    return "its question is asked anew" if shown == head else f"the head moved to {short(head)}"
 
 
 def author_cannot_waive(chosen: str, proposed: str, role: str = "write", named_by: str = "") -> str:

@@ -34,7 +34,7 @@ def ask_anew(draft: Draft, event: Authorised, command: Go | None = None, *, clus
     `cluster`: where it is to run, as the question says; None: where the run was to.
     """
     cluster = draft.run.cluster if cluster is None else cluster
-    draft.end(RunState.stopped, replies.superseded(event.head_sha))
+    draft.end(RunState.stopped, replies.superseded(draft.run.head_sha, event.head_sha))
     if command is None:
         draft.begin_run(event.actor)
     else:

@@ -94,7 +94,7 @@ SAID: Final[dict[str, list[str]]] = {
         replies.base_changed("main", "release", "corrected"),
     ],
     "not_granted": [replies.not_granted("skip", "maintain")],
-    "superseded": [replies.superseded(HEAD)],
+    "superseded": [replies.superseded(SHOWN, HEAD), replies.superseded(HEAD, HEAD)],
     "author_cannot_waive": [
         replies.author_cannot_waive("skip", "3"),
         replies.author_cannot_waive("1", "3", "maintain"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from bot.conversation.commands import Assess, Go, Skip, Stop
+import pytest
+
+from bot.conversation.commands import Assess, Go, Retry, Skip, Stop
 from bot.engine.port import EffectRequest
 from bot.gating.draft import MOST_HELD
 from bot.gating.events import Assessed, Authorised, EffectFailed
 from bot.gating.states import RunState
 from bot.gating.written import Asked
-from tests.gating.story import BASE, CONFIG, HEAD, MAIN, Story, assessment, plan
+from tests.gating.story import BASE, CONFIG, HEAD, MAIN, NEWER, Story, assessment, plan
 from tests.gating.test_orders import last_reply
 
 SAID_AT = datetime(2026, 6, 20, 8, 30, tzinfo=UTC)
@@ -83,6 +85,23 @@ def test_a_crowd_that_answers_is_told_to_wait_for_the_question() -> None:
     assert "on its way" in last_reply(story)
     story.tell(Asked(story.run.id, 500))
     assert len(looked_up(story)) == MOST_HELD
+
+
+@pytest.mark.parametrize(
+    ("command", "base", "head", "why"),
+    [
+        (Assess(), "release", HEAD, "its question is asked anew"),
+        (Retry(), "main", HEAD, "its question is asked anew"),
+        (Assess(), "main", NEWER, f"the head moved to `{NEWER[:10]}`"),
+    ],
+)
+def test_who_answered_a_question_that_is_asked_anew_is_told_what_happened(
+    command: Assess | Retry, base: str, head: str, why: str
+) -> None:
+    story = on_its_way()
+    story.say(Go())
+    story.tell(Authorised(300, "bob", "write", command, head, True, base_ref=base))
+    assert f"the run has ended since: {why}" in last_reply(story)
 
 
 def test_a_stop_is_not_overruled_by_an_answer_from_before_it() -> None:
