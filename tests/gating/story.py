@@ -17,6 +17,7 @@ from bot.gating.events import (
     Collected,
     Compared,
     Event,
+    PreflightFailed,
     PreflightPassed,
     Prepared,
     SlotGranted,
@@ -27,6 +28,7 @@ from bot.gating.happenings import Mentioned
 from bot.gating.machine import GateMachine
 from bot.gating.model import Attempt, Baseline, GatePlan, Place, PullRequest, Run
 from bot.gating.states import RunState
+from bot.gating.tested import FailedCommand
 from bot.gating.written import Asked
 from bot.verdict.model import Judgement, Row, VerdictName
 from bot.watching.cause import Cause
@@ -127,6 +129,18 @@ class Story:
         """What was answered `go` is tested and passes."""
         self.tell(Prepared(self.run.id))
         self.tell(PreflightPassed(self.run.id))
+
+    def tests_fail(self) -> None:
+        """What was answered `go` is tested and is red."""
+        self.tell(Prepared(self.run.id))
+        self.tell(PreflightFailed(self.run.id, FailedCommand("pytest", 1, "1 failed")))
+
+    def to_halted(self) -> None:
+        self.say(Assess())
+        self.assessed()
+        self.say(Go())
+        self.tests_fail()
+        assert self.state() is RunState.halted
 
     def gate_to_ferrying(self, gate: int) -> None:
         self.tell(BaselineFound(self.run.id, gate, baseline()))

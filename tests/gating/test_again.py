@@ -7,12 +7,11 @@ from datetime import timedelta
 import pytest
 
 from bot.conversation.commands import Assess, Continue, Go, Retry, Stop
-from bot.gating.events import BaselineFound, Expired, FerryStopped, PreflightFailed, PreflightPassed, Prepared, Watched
+from bot.gating.events import BaselineFound, Expired, FerryStopped, Watched
 from bot.gating.happenings import Closed
 from bot.gating.model import Attempt
 from bot.gating.resubmission import with_earlier_attempts
 from bot.gating.states import RunState
-from bot.gating.tested import FailedCommand
 from bot.parity.model import Difference, Parity
 from bot.watching.cause import Cause
 from tests.gating.story import MAIN, NEWER, PLACE, Story, assessment, baseline, judgement
@@ -29,11 +28,6 @@ def to_inconclusive(*, ladder: tuple[int, ...] = (1, 2)) -> Story:
     story.submitted_again(1)
     story.ferry_ends(1, "inconclusive")
     return story
-
-
-def to_the_first_gate(story: Story) -> None:
-    story.tell(Prepared(story.run.id))
-    story.tell(PreflightPassed(story.run.id))
 
 
 def test_an_inconclusive_ferry_is_submitted_again_once_and_openly() -> None:
@@ -59,7 +53,7 @@ def test_a_second_inconclusive_ends_so_and_continue_climbs_on_in_a_new_run() -> 
     story.assessed(ladder=(1, 2))
     # The reviewer's word for this commit is not asked for again.
     assert story.state() is RunState.preparing
-    to_the_first_gate(story)
+    story.to_first_gate()
     assert [gate.number for gate in story.run.gates] == [1, 2]
     assert story.run.gates[0].continued_by == "rev"
     assert story.run.gates[0].judgement is not None
@@ -161,7 +155,7 @@ def test_a_launch_unlike_the_baselines_is_not_submitted(parity: Parity, stops: b
     story.say(Assess())
     story.assessed()
     story.say(Go())
-    to_the_first_gate(story)
+    story.to_first_gate()
     story.tell(BaselineFound(story.run.id, 1, baseline(), (), parity, stops))
     assert story.state() is state
     assert story.run.gates[-1].parity == parity
@@ -178,7 +172,7 @@ def test_retry_of_the_same_head_takes_up_the_gate_that_failed() -> None:
     story.assessed(ladder=(1, 2))
     assert story.state() is RunState.preparing
     assert (story.run.max_gate, story.run.approved_by) == ("3", "rev")
-    to_the_first_gate(story)
+    story.to_first_gate()
     assert [(gate.number, gate.judgement is not None) for gate in story.run.gates] == [(1, True), (2, False)]
     story.gate_to_ferrying(2)
     story.ferry_ends(2, "pass")
@@ -203,17 +197,13 @@ def test_retry_asks_again_where_the_diff_reads_otherwise_now() -> None:
     story.assessed(assessment("1"))
     assert story.state() is RunState.awaiting_reviewer
     story.say(Go())
-    to_the_first_gate(story)
+    story.to_first_gate()
     assert [gate.number for gate in story.run.gates] == [1]
 
 
 def test_retry_after_a_halt_tests_the_same_commit_again_without_asking() -> None:
     story = Story()
-    story.say(Assess())
-    story.assessed()
-    story.say(Go())
-    story.tell(Prepared(story.run.id))
-    story.tell(PreflightFailed(story.run.id, FailedCommand("pytest", 1, "1 failed")))
+    story.to_halted()
     story.say(Retry())
     story.assessed()
     assert story.state() is RunState.preparing

@@ -8,10 +8,9 @@ from msgspec.structs import replace
 from bot.assessment.model import Assessment
 from bot.conversation.commands import Answer, Assess, Continue, Go, Retry, Skip, Stop
 from bot.gating import correcting
-from bot.gating.events import Assessed, Authorised, PreflightFailed, Prepared
+from bot.gating.events import Assessed, Authorised
 from bot.gating.happenings import Mentioned
 from bot.gating.states import RunState
-from bot.gating.tested import FailedCommand
 from bot.gating.words import MOST_REASON
 from tests.gating.story import BASE, CONFIG, HEAD, HOT, MAIN, NEWER, PLACE, Story, assessment, plan
 from tests.gating.test_orders import last_reply
@@ -26,6 +25,16 @@ def asked(found: str = "3", ladder: tuple[int, ...] = (1,)) -> Story:
     story = Story()
     story.say(Assess())
     story.assessed(assessment(found), ladder=ladder)
+    return story
+
+
+def failed_under_what_a_reviewer_named() -> Story:
+    """The diff alone asks for gate 1, a reviewer named 3, and the first of the gates failed."""
+    story = asked("1", LONG)
+    story.say(Go("3"), "rev")
+    story.to_first_gate()
+    story.gate_to_ferrying(1)
+    story.ferry_ends(1, "fail")
     return story
 
 
@@ -60,8 +69,7 @@ def test_a_retry_while_the_question_waits_keeps_what_was_corrected() -> None:
 def test_a_retry_of_a_corrected_run_takes_up_its_gate_without_another_question() -> None:
     story = all_corrected()
     story.say(Go())
-    story.tell(Prepared(story.run.id))
-    story.tell(PreflightFailed(story.run.id, FailedCommand("pytest", 1, "1 failed")))
+    story.tests_fail()
     story.say(Retry())
     story.assessed()
     assert story.state() is RunState.preparing
@@ -173,11 +181,7 @@ def test_the_author_may_take_back_what_the_author_asked_for() -> None:
 
 
 def test_the_author_cannot_bury_a_verdict_of_a_higher_ceiling() -> None:
-    story = asked("1", LONG)
-    story.say(Go("3"), "rev")
-    story.to_first_gate()
-    story.gate_to_ferrying(1)
-    story.ferry_ends(1, "fail")
+    story = failed_under_what_a_reviewer_named()
     failed = story.run.id
     story.say(Go("1"), "ada")
     assert (story.run.id, story.state()) == (failed, RunState.failed)
@@ -186,11 +190,7 @@ def test_the_author_cannot_bury_a_verdict_of_a_higher_ceiling() -> None:
 
 @pytest.mark.parametrize("again", [Go(), Assess()])
 def test_a_ceiling_outlives_the_run_that_had_it(again: Go | Assess) -> None:
-    story = asked("1", LONG)
-    story.say(Go("3"), "rev")
-    story.to_first_gate()
-    story.gate_to_ferrying(1)
-    story.ferry_ends(1, "fail")
+    story = failed_under_what_a_reviewer_named()
     story.say(again, "ada")
     story.assessed(assessment("1"), ladder=LONG)
     assert story.run.proposed == "3"
@@ -214,11 +214,7 @@ def test_a_ceiling_named_in_a_first_mention_outlives_a_stop_while_the_diff_is_re
 
 
 def test_a_new_commit_is_asked_about_by_its_own_diff() -> None:
-    story = asked("1", LONG)
-    story.say(Go("3"), "rev")
-    story.to_first_gate()
-    story.gate_to_ferrying(1)
-    story.ferry_ends(1, "fail")
+    story = failed_under_what_a_reviewer_named()
     story.say(Go(), "ada", head=NEWER)
     story.assessed(assessment("1"), head=NEWER, ladder=LONG)
     assert story.run.proposed == "1"
@@ -242,11 +238,7 @@ def test_a_reviewers_answers_take_the_ceiling_down_that_the_diff_alone_had_asked
 
 
 def test_a_reviewers_answers_take_no_ceiling_down_that_a_reviewer_named() -> None:
-    story = asked("1", LONG)
-    story.say(Go("3"), "rev")
-    story.to_first_gate()
-    story.gate_to_ferrying(1)
-    story.ferry_ends(1, "fail")
+    story = failed_under_what_a_reviewer_named()
     story.say(Assess(), "ada")
     story.assessed(quiet("1"), ladder=LONG)
     story.say(Answer(HOT, "trivial", True), "bob")

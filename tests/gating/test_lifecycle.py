@@ -5,21 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.conversation.commands import Answer, Assess, Go, Stop
-from bot.gating.events import Assessed, Authorised, PreflightFailed, PreflightPassed, Prepared
+from bot.gating.events import Assessed, Authorised, PreflightPassed, Prepared
 from bot.gating.happenings import BaseChanged, Closed, HeadMoved, Reopened
 from bot.gating.states import RunState
-from bot.gating.tested import FailedCommand
 from tests.gating.story import BASE, CONFIG, HEAD, MAIN, NEWER, PLACE, START, Story, assessment, plan
 
 
 def halted() -> Story:
     story = Story()
-    story.say(Assess())
-    story.assessed()
-    story.say(Go())
-    story.tell(Prepared(story.run.id))
-    story.tell(PreflightFailed(story.run.id, FailedCommand("pytest", 1, "1 failed")))
-    assert story.state() is RunState.halted
+    story.to_halted()
     return story
 
 

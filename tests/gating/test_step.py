@@ -12,7 +12,6 @@ from bot.gating.events import (
     Compared,
     EffectFailed,
     Expired,
-    PreflightFailed,
     PreflightPassed,
     Prepared,
     Refused,
@@ -23,7 +22,6 @@ from bot.gating.events import (
 from bot.gating.happenings import Closed, HeadMoved, Mentioned
 from bot.gating.model import Attempt
 from bot.gating.states import ENDS, RunState
-from bot.gating.tested import FailedCommand
 from bot.gating.written import Published
 from tests.gating.story import HEAD, NEWER, PLACE, START, Story, baseline, judgement
 
@@ -111,12 +109,7 @@ def test_a_push_marks_a_live_run_and_restarts_a_halted_one() -> None:
     assert story.run.head_moved_to == NEWER
     assert story.state() is RunState.ferrying
     halted = Story()
-    halted.say(Assess())
-    halted.assessed()
-    halted.say(Go())
-    halted.tell(Prepared(halted.run.id))
-    halted.tell(PreflightFailed(halted.run.id, FailedCommand("pytest", 1, "1 failed")))
-    assert halted.state() is RunState.halted
+    halted.to_halted()
     assert "assess" in halted.tell(HeadMoved(PLACE, NEWER))
     assert halted.run.ordinal == 2
 
