@@ -58,16 +58,17 @@ PURE = tests/assessment tests/verdict tests/gating tests/conversation
 APART = $(PURE) tests/sandbox tests/conversations
 # Begun first, since their few tests take as long as hundreds of others and mostly wait.
 LONGEST = tests/reliability tests/end_to_end tests/iris
-IN_PARALLEL = --numprocesses auto --dist loadfile
+# Whoever uses these says how many processes.
+IN_PARALLEL = --dist loadfile --numprocesses
 FORKING = GLIBC_TUNABLES=glibc.malloc.hugetlb=1 PYTHONMALLOC=malloc MALLOC_ARENA_MAX=1 OPENBLAS_NUM_THREADS=1 \
 	.venv/bin/python -m pytest $(IN_PARALLEL)
 
 # The sandbox by itself: its tests use up what one user may start, which older kernels count across all cages.
 test: .venv/.complete .iris/.complete system-tests check
 	@.venv/bin/python -m pytest tests/sandbox
-	@.venv/bin/python -m pytest $(PURE) $(IN_PARALLEL)
-	@$(FORKING) tests/conversations
-	@$(FORKING) --numprocesses $(shell expr $$(nproc) + 1) --no-loadscope-reorder $(LONGEST) tests $(APART:%=--ignore %)
+	@.venv/bin/python -m pytest $(PURE) $(IN_PARALLEL) auto
+	@$(FORKING) auto tests/conversations
+	@$(FORKING) $(shell expr $$(nproc) + 1) --no-loadscope-reorder $(LONGEST) tests $(APART:%=--ignore %)
 
 bench: .venv/.complete .iris/.complete system-tests system-bench
 	@.venv/bin/python -m bench.speed

@@ -19,8 +19,6 @@ class Strict(BaseModel):
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The exponent is of no person's: an earlier release stored durations of twelve days and more with one.
 _DURATION = re.compile(r"(\d+(?:\.\d+)?(?:e\+\d{1,2})?)\s*([smhd])")
-
-
 _ACCEPTED = 'a duration is a number and a unit: "90s", "10m", "2.5h" or "7d"'
 
 
