@@ -53,11 +53,17 @@ LANES = (
 
 _SOON = Backoff(first=timedelta(seconds=1), most=timedelta(minutes=2))
 _PATIENT = Backoff(first=timedelta(seconds=2), most=timedelta(minutes=5))
+# Longer than GitHub is out of order. What was said is known to everybody by then, so it can still be said; what is to
+# be done for somebody is not begun when they have long gone home.
+_A_DAY, _HOURS = timedelta(days=1), timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One kind. `attempts` 0: tried until it is done, whatever went wrong: a ferry may be out, or a verdict unsaid."""
+    """One kind. `attempts` 0: tried until it is done, whatever went wrong: a ferry may be out, or a verdict unsaid.
+
+    `patience`: what people said is obeyed and answered although GitHub was in trouble for so long.
+    """
 
     kind: str
     lane: str
@@ -65,26 +71,27 @@ class Row:
     deadline: timedelta
     attempts: int
     backoff: Backoff = _PATIENT
+    patience: timedelta = timedelta(0)
 
 
 ROWS = (
-    Row("react", "reactions", react, timedelta(seconds=30), 10, _SOON),
-    Row("reply", "github-write", reply, timedelta(minutes=2), 20),
-    Row("help", "github-write", say_help, timedelta(minutes=2), 20),
-    Row("ask", "github-write", ask, timedelta(minutes=2), 20),
+    Row("react", "reactions", react, timedelta(seconds=30), 10, _SOON, patience=_HOURS),
+    Row("reply", "github-write", reply, timedelta(minutes=2), 20, patience=_A_DAY),
+    Row("help", "github-write", say_help, timedelta(minutes=2), 20, patience=_A_DAY),
+    Row("ask", "github-write", ask, timedelta(minutes=2), 20, patience=_A_DAY),
     Row("publish", "github-write", publish, timedelta(minutes=2), 0),
-    Row("notify", "github-write", notify, timedelta(minutes=2), 40),
+    Row("notify", "github-write", notify, timedelta(minutes=2), 40, patience=_A_DAY),
     Row("hide", "github-write", hide, timedelta(minutes=2), 20),
     Row("settle", "github-write", settle, timedelta(minutes=2), 20),
     Row("check", "github-write", check, timedelta(minutes=2), 0),
-    Row("find_pulls", "others", find_pulls, timedelta(minutes=1), 10),
-    Row("authorise", "others", authorise, timedelta(minutes=1), 10, _SOON),
-    Row("assess", "git", assess, timedelta(minutes=20), 10),
-    Row("prepare", "git", prepare, timedelta(minutes=20), 10),
+    Row("find_pulls", "others", find_pulls, timedelta(minutes=1), 10, patience=_HOURS),
+    Row("authorise", "others", authorise, timedelta(minutes=1), 10, _SOON, patience=_HOURS),
+    Row("assess", "git", assess, timedelta(minutes=20), 10, patience=_HOURS),
+    Row("prepare", "git", prepare, timedelta(minutes=20), 10, patience=_HOURS),
     Row("cleanup", "git", cleanup, timedelta(minutes=10), 10),
     # The commands have limits of their own; this only catches a cage that hangs.
     Row("preflight", "preflight", preflight, timedelta(hours=6), 3),
-    Row("locate", "others", locate_baseline, timedelta(minutes=5), 12),
+    Row("locate", "others", locate_baseline, timedelta(minutes=5), 12, patience=_HOURS),
     Row("submit", "others", submit, timedelta(minutes=10), 0),
     Row("queue", "others", look_at_queue, timedelta(minutes=1), 0),
     Row("watch", "others", watch, timedelta(minutes=3), 0),
@@ -115,6 +122,7 @@ def _policy(row: Row, rooms: Rooms) -> Policy:
         deadline=row.deadline,
         attempts=row.attempts,
         backoff=row.backoff,
+        patience=row.patience,
     )
 
 

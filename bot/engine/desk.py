@@ -139,7 +139,7 @@ class Desk(Generic[S, E]):
         retryable = self._retryable(tx, effect, ending)
         if retryable and outbox.is_revoked(tx, effect):
             self._fail(tx, effect, Revoked(describe(ending.error)), now)
-        elif retryable and self._may_retry(effect, ending.error):
+        elif retryable and self._may_retry(effect, ending.error, now):
             policy = self._policies[effect.kind]
             due = now + wait_before_retry(policy.backoff, effect.attempt, ending.error, self._random)
             outbox.retry(tx, effect, describe(ending.error), due)
@@ -172,14 +172,15 @@ class Desk(Generic[S, E]):
         """A process died with it: chance, or its doing. At once the first time, later each time after that."""
         ids = {"effect": effect.id, "key": effect.key, "attempt": effect.attempt}
         policy, died = self._policies[effect.kind], "the process died while it was performed"
-        if policy.attempts and effect.attempt >= max(policy.attempts, MOST_DEATHS):
+        deaths = effect.attempt - attempts.broken(tx, effect)
+        if policy.attempts and deaths >= max(policy.attempts, MOST_DEATHS):
             tx.note("effect was claimed by one process after the other that died; it is given up", **ids)
             self._fail(tx, effect, Lethal(died), now)
             return
         tx.note("effect was claimed by a process that died; it is performed again", **ids)
         wait = timedelta(0)
-        if effect.attempt > 1:
-            wait = wait_before_retry(policy.backoff, effect.attempt - 1, None, self._random)
+        if deaths > 1:
+            wait = wait_before_retry(policy.backoff, deaths - 1, None, self._random)
         outbox.retry(tx, effect, died, now + wait)
 
     def _retryable(self, tx: Tx, effect: Effect, broke: Broke) -> bool:
@@ -190,9 +191,11 @@ class Desk(Generic[S, E]):
             logger.error("nobody knows whether to try again: no", exc_info=bug, extra={"effect": effect.id})
         return answer
 
-    def _may_retry(self, effect: Effect, error: BaseException) -> bool:
-        attempts = self._policies[effect.kind].attempts
-        return attempts == 0 or effect.attempt < (max(attempts, MOST_DEATHS) if _store_was_away(error) else attempts)
+    def _may_retry(self, effect: Effect, error: BaseException, now: datetime) -> bool:
+        policy = self._policies[effect.kind]
+        if policy.attempts == 0 or now - effect.created_at < policy.patience:
+            return True
+        return effect.attempt < (max(policy.attempts, MOST_DEATHS) if _store_was_away(error) else policy.attempts)
 
     def _fail(self, tx: Tx, effect: Effect, error: BaseException, now: datetime) -> None:
         outbox.end(tx, effect, "failed", now, describe(error))

@@ -32,11 +32,12 @@ class Backoff:
 class EffectPolicy(Generic[S, E]):
     """One row of the registry: how a kind of effect is performed and what happens when it fails.
 
-    An exception for which `retryable` holds is tried again, `attempts` times at most (0: without end), not before
-    its `retry_after` attribute (a timedelta) where it has one. Anything else, and exhaustion, becomes the event
-    `failed(effect, error)`. Attempts that died with their process count, but only from the fifth on do they exhaust;
-    so do those that found the store away, which are tried again whatever `retryable` says.
-    A performer that outlives `deadline` is cancelled and counts as a retryable TimeoutError.
+    An exception for which `retryable` holds is tried again, `attempts` times at most (0: without end), or more often
+    while `patience` lasts from when the effect was asked for, and not before its `retry_after` attribute (a timedelta)
+    where it has one. Anything else, and exhaustion, becomes the event `failed(effect, error)`.
+    Attempts that died with their process are counted by themselves, from the fifth on. Those that found the store away
+    are tried again whatever `retryable` says, and exhaust from the fifth on. A performer that outlives
+    `deadline` is cancelled and counts as a retryable TimeoutError.
     """
 
     kind: str
@@ -47,3 +48,4 @@ class EffectPolicy(Generic[S, E]):
     deadline: timedelta = timedelta(minutes=5)
     attempts: int = 8
     backoff: Backoff = field(default_factory=Backoff)
+    patience: timedelta = timedelta(0)

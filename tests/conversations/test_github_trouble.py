@@ -237,3 +237,29 @@ async def test_an_app_that_was_uninstalled_asks_for_a_day_and_then_no_more(tmp_p
         assert w.asked_github() == asked
         assert (await w.run()).state is RunState.passed
         w.canonical()
+
+
+async def test_a_go_that_met_an_outage_of_hours_is_obeyed_when_it_is_over(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        await w.scheduled_run()
+        await w.to_question()
+        w.sim.fault("status", status=503, times=None)
+        await w.says("rev", "@perf-gate go")
+        await w.live_through(timedelta(hours=3))
+        w.sim.clear_faults()
+        await w.live_through(timedelta(minutes=10))
+        assert w.iris.submissions == 1
+        assert "watching the ferry" in w.canonical()
+
+
+async def test_an_answer_and_an_assessment_outlast_an_outage_of_hours(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        w.sim.fault("status", status=503, times=None)
+        await w.says("rev", "@perf-gate flood")
+        await w.says("rev", "@perf-gate")
+        await w.live_through(timedelta(hours=3))
+        w.sim.clear_faults()
+        await w.live_through(timedelta(minutes=10))
+        said = w.new_comments()
+        assert sum("flood" in body for body in said) == 1
+        assert texts(w) == (1, 1)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -13,7 +15,7 @@ import pytest
 from tests.engine import postgres_server
 from tests.engine.clock import ManualClock
 from tests.engine.script import Act, Do
-from tests.engine.stage import MINUTE, Shell, playing
+from tests.engine.stage import MINUTE, Flaky, Hands, Shell, playing, policies
 
 Died = Callable[[int], None]
 
@@ -65,6 +67,21 @@ async def test_what_kills_one_process_after_the_other_fails(shell: Shell, died: 
         await stage.engine.idle()
         assert await stage.labels("a") == ("placed", "x failed: Lethal")
         assert stage.hands.performed == []
+
+
+async def test_one_death_after_many_failures_is_no_proof_that_it_kills(shell: Shell, died: Died) -> None:
+    hands = Hands()
+    patient = [replace(policy, patience=timedelta(days=1)) for policy in policies(hands)]
+    async with playing(shell, hands=hands, registry=patient) as stage:
+        hands.errors["x"] = [Flaky() for _ in range(7)]
+        await stage.do("a", Do("placed", effects=(Act("x"),)))
+        await stage.clock.pass_time(stage.engine, 100 * MINUTE)
+        assert len(hands.performed) == 7
+        clock = stage.clock
+    died(8)
+    async with playing(shell, clock=clock, hands=hands, registry=patient) as stage:
+        await stage.engine.idle()
+        assert await stage.labels("a") == ("placed", "x done")
 
 
 async def test_what_must_never_be_given_up_is_only_put_off(shell: Shell, died: Died) -> None:

@@ -63,6 +63,13 @@ def record_death(tx: Tx, effect: Effect, now: datetime) -> None:
     record(tx, effect, Begun(began, ()), "died", now, "the process died while it was performed")
 
 
+def broken(tx: Tx, effect: Effect) -> int:
+    """How many attempts at it ended in an error: its process outlived those."""
+    counting = "SELECT count(*) FROM attempts WHERE key = ? AND effect = ? AND ended_as = 'broke'"
+    (count,) = tx.execute(counting, (effect.key, effect.id)).fetchone()
+    return int(count)
+
+
 def of_key(tx: Tx, key: str) -> list[AttemptView]:
     rows = tx.execute(
         "SELECT effect, attempt, began_at, ended_at, ended_as, error, notes FROM attempts WHERE key = ? ORDER BY seq",
