@@ -20,11 +20,11 @@ WANTED = frozenset({"issue_comment", "pull_request", "pull_request_review", "pul
 WANTED_ACTIONS = frozenset(
     {("check_run", "requested_action"), ("check_run", "rerequested"), ("check_suite", "rerequested")}
 )
-# A delivery that fails so often fails for a reason of its own: the bot answers 503, or the address is wrong.
-MOST_ATTEMPTS = 8
+# More than two days of them: a full disk or a wrong secret may last a weekend. What still fails has its own reason.
+MOST_ATTEMPTS = 60
 # One round must not fill the write limit that comments live by.
 MOST_A_ROUND = 50
-FIRST_WAIT = timedelta(minutes=1)
+FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,15 @@ class Missed:
     given_up: int = 0
 
 
-def missed(log: Sequence[HookDelivery], unheard: Collection[str], now: datetime) -> Missed:
+def missed(
+    log: Sequence[HookDelivery], unheard: Collection[str], now: datetime, *, just_started: bool = False
+) -> Missed:
     """Which deliveries of GitHub's log are to be asked for again: those whose GUID the inbox does not know.
 
     What GitHub counts as failed may have been stored all the same (the answer was lost), and what it counts as
     delivered may be unknown (the database is older, out of a backup): the inbox knows better. Each further attempt
-    waits twice as long, so that a bot that cannot store anything does not hammer itself.
+    waits twice as long, up to an hour, so that a bot that cannot store anything does not hammer itself. `just_started`:
+    whoever started it may have mended what they failed by, so none waits longer than the first.
     """
     attempts: dict[str, list[HookDelivery]] = {}
     for one in log:
@@ -51,10 +54,15 @@ def missed(log: Sequence[HookDelivery], unheard: Collection[str], now: datetime)
         latest = max(tries, key=lambda one: (one.delivered_at, one.id))
         if len(tries) >= MOST_ATTEMPTS:
             given_up += 1
-        elif latest.delivered_at + FIRST_WAIT * 2 ** (len(tries) - 1) <= now:
+        elif latest.delivered_at + (FIRST_WAIT if just_started else _wait(len(tries))) <= now:
             again.append(latest)
     oldest_first = sorted(again, key=lambda one: (one.delivered_at, one.id))
     return Missed(tuple(oldest_first[:MOST_A_ROUND]), given_up)
+
+
+def _wait(tries: int) -> timedelta:
+    # Six doublings are an hour and more; sixty would be no span that can be told.
+    return min(FIRST_WAIT * (1 << min(tries - 1, 6)), LONGEST_WAIT)
 
 
 def _wanted(one: HookDelivery) -> bool:
@@ -71,6 +79,11 @@ class LogBook:
     def __init__(self) -> None:
         self._read_at: datetime | None = None
         self._open: dict[int, HookDelivery] = {}
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no round of this life has read the log yet."""
+        return self._read_at is None
 
     def unread_since(self, now: datetime) -> datetime:
         """From when on the log is to be read; all that GitHub keeps in this life's first round."""

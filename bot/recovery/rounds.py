@@ -129,11 +129,12 @@ class Rounds:
         return False
 
     async def _ask_again(self, now: datetime) -> None:
+        just_started = self._book.is_new
         fresh = await self._github.deliveries.since(self._book.unread_since(now))
         log = self._book.with_new(fresh, now)
         unheard = await self._engine.unheard({one.guid for one in log})
         self._book.keep(log, unheard, now)
-        found = missed(log, unheard, now)
+        found = missed(log, unheard, now, just_started=just_started)
         if found.given_up > self._given_up:
             details = {"deliveries": found.given_up, "attempts": MOST_ATTEMPTS}
             _log.error("deliveries failed so often that they are not asked for again", extra=details)

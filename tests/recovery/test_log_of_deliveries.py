@@ -93,9 +93,32 @@ async def test_a_delivery_that_is_refused_every_time_is_given_up_and_that_is_tol
     clock, log, made = rounds()
     log.failed("g")
     log.refused.add("g")
-    await pass_rounds(clock, made, 24 * 12)
+    await pass_rounds(clock, made, 71 * 12)
     assert log.tries("g") == MOST_ATTEMPTS
     assert caplog.text.count("not asked for again") == 1
+
+
+async def test_what_was_refused_for_two_days_comes_within_the_hour_once_it_is_taken_again() -> None:
+    """A wrong secret or a full disk of a weekend: the bot is up all the while, and uses up attempts by asking."""
+    clock, log, made = rounds()
+    log.failed("g")
+    log.refused.add("g")
+    await pass_rounds(clock, made, 48 * 12)
+    log.refused.clear()
+    await pass_rounds(clock, made, 12)
+    assert log.heard == {"g"}
+
+
+async def test_who_mends_and_starts_anew_does_not_wait_for_the_next_attempt() -> None:
+    clock, log, made = rounds()
+    log.failed("g")
+    log.refused.add("g")
+    await pass_rounds(clock, made, 24 * 12)
+    log.refused.clear()
+    github: Any = SimpleNamespace(deliveries=log)
+    clock.advance(timedelta(minutes=1))
+    await Rounds(cast(GitHub, github), cast(GateEngine, Engine(log)), clock, "perf-gate").make()
+    assert log.heard == {"g"}
 
 
 async def test_what_is_settled_is_read_of_no_more_than_the_last_hour() -> None:
