@@ -10,7 +10,7 @@ import click
 
 from bot.cli.state import looking, refuse, state_settings
 from bot.config.settings import StateSettings, database_file
-from bot.engine.port import StoreError
+from bot.engine.port import CannotStart, StoreError
 from bot.engine.sqlite.reviving import revive_or_ask
 from bot.engine.tables import inspection
 
@@ -30,7 +30,7 @@ def command() -> None:
         return
     try:
         asked = _revive(state_settings())
-    except StoreError as error:
+    except (CannotStart, StoreError) as error:
         refuse(f"nothing is revived: {error}")
     if asked is None:
         click.echo(f"{before} will be tried again")

@@ -38,5 +38,6 @@ def command() -> None:
         click.echo(f"perf-gate cannot start: {error}", err=True)
         sys.exit(2)
     except OSError as error:
-        click.echo(f"perf-gate cannot start: {error.strerror or error}", err=True)
+        where = f": {error.filename}" if error.filename else ""
+        click.echo(f"perf-gate cannot start: {error.strerror or error}{where}", err=True)
         sys.exit(2)

@@ -38,4 +38,7 @@ def test_a_backup_that_cannot_be_made_leaves_nothing_behind(tmp_path: Path) -> N
         back_up(tmp_path / "engine.db", tmp_path / "copy")
     with pytest.raises(StoreError, match="name a file that does not"):
         back_up(tmp_path / "engine.db", tmp_path / "engine.db")
+    (tmp_path / "engine.db").write_bytes(b"")
+    with pytest.raises(StoreError, match="it holds no state of perf-gate"):
+        back_up(tmp_path / "engine.db", tmp_path / "copy")
     assert [path.name for path in tmp_path.iterdir()] == ["engine.db"]

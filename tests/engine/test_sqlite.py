@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
+import shutil
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -12,6 +14,7 @@ from contextlib import asynccontextmanager, closing
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -82,7 +85,21 @@ async def test_somebody_elses_database_is_refused(tmp_path: Path) -> None:
 
 async def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "engine.db").write_bytes(b"this is no database" * 1000)
-    with pytest.raises(CannotStart, match="cannot be opened as a database: file is not a database"):
+    refused = "cannot be opened as a database: file is not a database; put a backup in its place"
+    with pytest.raises(CannotStart, match=refused):
+        await playing(sqlite_shell(tmp_path)).__aenter__()
+
+
+async def test_a_start_on_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int, words: bytes, offset: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (tmp_path / "engine.db").mkdir()
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=4096))
+    with pytest.raises(CannotStart, match=r"engine.db cannot be opened .*; its disk is full: make room"):
+        await playing(sqlite_shell(tmp_path)).__aenter__()
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(CannotStart, match=r"engine.db.lock cannot be written: No space left on device"):
         await playing(sqlite_shell(tmp_path)).__aenter__()
 
 

@@ -49,6 +49,9 @@ def _copy(database: Path, target: Path) -> None:
         copy.execute("PRAGMA journal_mode = DELETE")
         if wrong := damage(copy):
             raise sqlite3.DatabaseError(f"the copy is damaged: {wrong}")
+        # Of a file that was emptied or mixed up, a backup that is checked and tells nothing would be the last of all.
+        if copy.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone() is None:
+            raise sqlite3.DatabaseError("it holds no state of perf-gate")
 
 
 def _make_durable(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, closing
@@ -20,6 +21,9 @@ from bot.engine.transaction import Tx
 from bot.engine.writer import MOST_TOGETHER, Committed, Reader, Trouble, Writer
 
 T = TypeVar("T")
+_RESTORE = "put a backup in its place, or keep the file aside and start with none"
+_NO_ROOM = 1 << 20
+"""Bytes: less than a start writes."""
 
 
 def _nobody_listens(revoked: Sequence[str], rouses: bool) -> None:
@@ -42,7 +46,7 @@ class Database:
                 reading = opened.enter_context(closing(connect(path)))
                 reading.execute("PRAGMA query_only = ON")
             except sqlite3.Error as error:
-                raise CannotStart(f"{path} cannot be opened as a database: {error}") from error
+                raise CannotStart(f"{path} cannot be opened as a database: {error}{_advice(path, error)}") from error
             self._opened = opened.pop_all()
         sharing = Alone()
         trouble = Trouble(str(path), sharing)
@@ -78,13 +82,20 @@ class Database:
         self._checkpoints.committed()
 
 
+def _advice(path: Path, error: sqlite3.Error) -> str:
+    """What mends it, where that is known; a full disk has many names in SQLite."""
+    if shutil.disk_usage(path.parent).free < _NO_ROOM:
+        return "; its disk is full: make room"
+    if "not a database" in str(error) or "malformed" in str(error):
+        return f"; {_RESTORE}"
+    return ""
+
+
 def _check(path: Path) -> None:
     """Better no start than verdicts from a damaged file. Raises CannotStart and sqlite3.Error."""
     with closing(connect(path)) as connection:
         if wrong := damage(connection):
-            raise CannotStart(
-                f"{path} is damaged: {wrong}; put a backup in its place, or keep the file aside and start with none"
-            )
+            raise CannotStart(f"{path} is damaged: {wrong}; {_RESTORE}")
 
 
 def connect(path: Path) -> sqlite3.Connection:

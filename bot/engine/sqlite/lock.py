@@ -47,7 +47,7 @@ class ProcessLock:
     """The kernel drops the lock when the process dies, however it dies. Children that exec do not inherit it."""
 
     def __init__(self, database: Path) -> None:
-        """Take the lock. Raises InUse naming the process that holds it."""
+        """Take the lock. Raises InUse naming the process that holds it, and CannotStart where its id cannot be kept."""
         path = database.with_name(database.name + ".lock")
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -60,8 +60,12 @@ class ProcessLock:
                 "things twice: stop that one first",
                 int(holder) if holder.isdecimal() else None,
             ) from None
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
+        except OSError as error:
+            os.close(self._descriptor)
+            raise CannotStart(f"{path} cannot be written: {error.strerror}") from error
 
     def release(self) -> None:
         os.close(self._descriptor)

@@ -6,6 +6,7 @@ Nobody but the owner of the lock ever writes the file. The owner is asked by a s
 from __future__ import annotations
 
 import os
+import sqlite3
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -42,6 +43,8 @@ def revive_or_ask(path: Path, now: datetime) -> int | None:
             tx.execute(tx.sharing.begin)
             revive(tx, now)
             tx.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} cannot be written: {error}", transient=False) from error
     finally:
         lock.release()
     return None
