@@ -31,6 +31,7 @@ FOREIGN = {
     "fly",
     "pip",
     "pg_dump",
+    "pg_restore",
     "make",
     "openssl",
     "jq",
