@@ -19,10 +19,12 @@ class Deliveries:
     def __init__(self, client: Client) -> None:
         self._client = client
 
-    async def hook(self) -> HookConfig:
-        """Where the App's webhooks go, as it is set now."""
+    async def hook(self) -> HookConfig | None:
+        """Where the App's webhooks go, as it is set now. None where this GitHub does not say."""
         answer = await self._client.look_up(APP, "/app/hook/config", "learn where its webhooks go")
-        body = HookConfigBody() if answer is None else answer.read(HookConfigBody)
+        if answer is None:
+            return None
+        body = answer.read(HookConfigBody)
         return HookConfig(body.url, body.content_type, str(body.insecure_ssl) == "0")
 
     async def since(self, start: datetime) -> list[HookDelivery]:

@@ -264,6 +264,16 @@ async def test_what_may_make_tests_red_without_a_fault_of_theirs_is_told(
     assert "uv can be run in the sandbox" in fine
 
 
+async def test_a_github_that_does_not_tell_of_webhooks_proves_nothing_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as w:
+        d = await deployed(w, monkeypatch, tmp_path)
+        w.sim.fault("status", method="GET", path="/app/hook/config", status=404, message="Not Found")
+        (told,) = [found for name, found in await d.look() if name == "webhook URL"]
+    assert (told.state, told.said) == ("unknown", "GitHub does not say where the App's webhooks go")
+
+
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
 async def test_a_planted_fault_is_found_and_its_fix_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plant: Plant

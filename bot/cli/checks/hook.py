@@ -19,6 +19,8 @@ async def address(around: Surroundings) -> Sequence[Found]:
     """As the App's settings page has it, and who answers there: no delivery is needed to find it wrong."""
     hook = await around.github.deliveries.hook()
     page = f"{around.settings.github_url}/settings/apps/{(await around.github.app()).slug}"
+    if hook is None:
+        return [unknown("GitHub does not say where the App's webhooks go", f"see whether one is active: {page}")]
     if not hook.url:
         return [wrong("the App has no webhook, so it hears nothing", f"activate it with a URL that leads here: {page}")]
     found = list(_formed(hook, page)) or [await _answers(hook.url, page, around.settings)]
