@@ -238,7 +238,10 @@ class Engine(Protocol[S_co, E_contra]):
         """All that is open now, for operators: deliveries, effects, timers, slots, undeliverable events."""
 
     async def counts(self) -> Counts:
-        """The oldest unhandled delivery and what is dead: cheap, however much is parked."""
+        """The oldest unhandled delivery and what is dead: cheap, however much is parked.
+
+        Raises StoreError also where nothing can be stored any more, though it can be read.
+        """
 
     async def log(self, key: str) -> Sequence[LogView]:
         """All an aggregate went through, oldest first."""

@@ -28,6 +28,10 @@ DEFAULT_GRACE = timedelta(seconds=10)
 """What performers get to end in when the process is asked to stop; hosts allow little more before they kill."""
 
 
+TRY_TO_STORE_EVERY = timedelta(seconds=10)
+"""At most so often somebody who asks how it goes costs a commit: anybody may ask."""
+
+
 class Store(Protocol):
     """An open database. Each method raises what `work` raised (nothing was written then), or StoreError."""
 
@@ -89,6 +93,7 @@ class ShellEngine(Generic[S, E]):
         self._clock = play.clock
         self._desk = Desk(play.machine, registry, play.lanes, play.random, together=together)
         self._rush = Rush()
+        self._stored_at: datetime | None = None
         self._runner = Runner(
             store, self._desk, registry, self._state, self.overview, play.clock, play.grace, presence, self._rush
         )
@@ -141,6 +146,7 @@ class ShellEngine(Generic[S, E]):
         return await self._store.read(inspection.overview)
 
     async def counts(self) -> Counts:
+        await self._try_to_store()
         return await self._store.read(inspection.counts)
 
     async def log(self, key: str) -> Sequence[LogView]:
@@ -153,6 +159,13 @@ class ShellEngine(Generic[S, E]):
     def commits(self) -> int:
         """Transactions that wrote something since the engine was opened: each cost one fsync."""
         return self._store.commits
+
+    async def _try_to_store(self) -> None:
+        """A file system that became read-only can be read as ever, while every delivery is turned away."""
+        now = self._clock.now()
+        if self._stored_at is None or abs(now - self._stored_at) >= TRY_TO_STORE_EVERY:
+            await self._store.write(lambda tx: moments.remember(tx, "tried to store", now), rouses=False)
+            self._stored_at = now
 
     async def _state(self, key: str) -> S:
         state = await self.read(key)
