@@ -36,7 +36,13 @@ def _not_comparable(cluster: str) -> str:
     )
 
 
-def no_such_cluster(cluster: str, known: Sequence[str]) -> str:
+def no_such_cluster(cluster: str, known: Sequence[str] | None) -> str:
+    """`known` None: nothing was read yet that would tell."""
+    if known is None:
+        return (
+            f"I do not know yet whether there is a cluster `{cluster}`, so nothing was done: which there are is known "
+            "once the diff was read, for which `@perf-gate` asks."
+        )
     named = ", ".join(f"`{name}`" for name in known)
     can = f"These can be named: {named}." if known else "The operator has set up no other one."
     return f"I know no cluster `{cluster}`, so nothing was done. {can}"

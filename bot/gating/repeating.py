@@ -76,7 +76,8 @@ def retry(draft: Draft, event: Authorised, command: Retry) -> None:
     # Which clusters there are is read with the diff.
     reading = run is not None and run.state is RunState.assessing
     if command.cluster and not reading and (run is None or command.cluster not in run.clusters):
-        draft.reply(event.comment_id, again.no_such_cluster(command.cluster, run.clusters if run else ()))
+        known = run.clusters if run is not None and run.plan else None
+        draft.reply(event.comment_id, again.no_such_cluster(command.cluster, known))
     elif run is None:
         draft.begin_run(event.actor)
     elif run.state is RunState.awaiting_reviewer:

@@ -63,7 +63,11 @@ SAID: Final[dict[str, list[str]]] = {
         again.confirm_retry(None, 3600, "spare"),
     ],
     "confirm_cluster": [again.confirm_cluster("spare")],
-    "no_such_cluster": [again.no_such_cluster("spar", ["spare", "west"]), again.no_such_cluster("spare", [])],
+    "no_such_cluster": [
+        again.no_such_cluster("spar", ["spare", "west"]),
+        again.no_such_cluster("spare", []),
+        again.no_such_cluster("spare", None),
+    ],
     "retry_begins_when_it_is_gone": [
         again.retry_begins_when_it_is_gone(submitted=True),
         again.retry_begins_when_it_is_gone(submitted=False),

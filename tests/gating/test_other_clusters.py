@@ -7,7 +7,8 @@ import json
 from msgspec.structs import replace
 
 from bot.config.load import builtin_config
-from bot.conversation.commands import Go, Retry
+from bot.conversation.commands import Assess, Go, Retry
+from bot.gating.events import CannotAssess
 from bot.gating.happenings import HeadMoved
 from bot.gating.resubmission import on_another_cluster
 from bot.gating.states import RunState
@@ -33,6 +34,17 @@ def test_another_cluster_is_asked_about_first_and_only_one_that_is_set_up() -> N
     assert story.state() is RunState.failed
     story.say(Retry("spare"))
     assert (story.state(), story.run.cluster) == (RunState.assessing, "spare")
+
+
+def test_before_a_diff_was_read_nobody_is_told_that_there_is_no_other_cluster() -> None:
+    story = Story()
+    story.say(Retry("spare"))
+    assert "no other one" not in last_reply(story)
+    assert "known once the diff was read" in last_reply(story)
+    story.say(Assess())
+    story.tell(CannotAssess(story.run.id, HEAD, "there is no common history"))
+    story.say(Retry("spare"))
+    assert "known once the diff was read" in last_reply(story)
 
 
 def with_spare(story: Story) -> Story:
