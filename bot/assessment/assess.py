@@ -12,7 +12,8 @@ from posixpath import basename
 import msgspec
 
 from bot.assessment.changes import changed_definitions, imported, read_sides
-from bot.assessment.evidence.analysis import analyse
+from bot.assessment.dormant import by_default
+from bot.assessment.evidence.analysis import also_by_default, analyse
 from bot.assessment.evidence.model import Evidence
 from bot.assessment.model import Assessment, FileAnswers, FileChange, MaxGate
 from bot.assessment.package import PackageView
@@ -143,6 +144,8 @@ def _of_python(
         readable = [change.path for change in changes if change.path not in broken]
         changed = changed_definitions(readable, base, head)
         evidence = analyse(changed, base, head, vocabulary)
+        if (awake := by_default(changed, base, head)) is not None:
+            evidence = also_by_default(evidence, analyse(changed_definitions(readable, *awake), *awake, vocabulary))
         # Only a file without evidence is told by its definitions.
         told = of_definitions([path for path in readable if not evidence.get(path)], changed)
     # ValueError: a number of more digits than the interpreter writes out.

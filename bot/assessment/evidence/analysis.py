@@ -39,6 +39,14 @@ def analyse(changed: Changed, base: Side, head: Side, vocabulary: Vocabulary) ->
     return _sorted(found)
 
 
+def also_by_default(found: dict[str, list[Evidence]], awake: dict[str, list[Evidence]]) -> dict[str, list[Evidence]]:
+    """With what is so only where nobody sets a flag, and said to be."""
+    every = [item for items in found.values() for item in items]
+    told = {item.what for item in every}
+    new = [item for items in awake.values() for item in items if item.what not in told]
+    return _sorted(every + [msgspec.structs.replace(item, what=f"{item.what}, by default") for item in new])
+
+
 def _sorted(found: list[Evidence]) -> dict[str, list[Evidence]]:
     by_path: dict[str, list[Evidence]] = defaultdict(list)
     seen = set()

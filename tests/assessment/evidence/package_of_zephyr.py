@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from bot.assessment.assess import assess
 from bot.assessment.model import Assessment, FileChange
 from bot.config.load import builtin_config
@@ -152,14 +154,20 @@ class Dataset:
 }
 
 
-def edited(*edits: tuple[str, str, str]) -> Assessment:
-    """Assess edits (file, old text, new text); every old text must be there."""
-    heads = dict(FILES)
-    for file, old, new in edits:
-        assert old in heads[file], old
-        heads[file] = heads[file].replace(old, new, 1)
+def edited(*edits: tuple[str, str, str], base: Sequence[tuple[str, str, str]] = ()) -> Assessment:
+    """Assess edits (file, old text, new text); every old text must be there. `base`: edits that both sides have."""
+    bases = _with(FILES, base)
+    heads = _with(bases, edits)
     changes = [
-        FileChange(f"{ROOT}/{file}", "modified", None, FILES[file].encode(), heads[file].encode())
+        FileChange(f"{ROOT}/{file}", "modified", None, bases[file].encode(), heads[file].encode())
         for file in dict.fromkeys(file for file, _, _ in edits)
     ]
     return assess(changes, Scope(), builtin_config().modules)
+
+
+def _with(files: Mapping[str, str], edits: Sequence[tuple[str, str, str]]) -> dict[str, str]:
+    changed = dict(files)
+    for file, old, new in edits:
+        assert old in changed[file], old
+        changed[file] = changed[file].replace(old, new, 1)
+    return changed
