@@ -92,8 +92,9 @@ def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _telling(errors: Iterable[Any]) -> Iterator[Any]:
-    """Without what only follows: the keys that the table of a gate lacks, where there is no such gate."""
-    listed = list(errors)
+    """Without what only follows: the keys that the table of a gate lacks, where there is no such gate; the length of a
+    list whose items are wrong."""
+    listed = [item for item in errors if item["type"] != "too_short" or not item["input"]]
     absent = {item["loc"][:2] for item in listed if _is_no_gate(item)}
     yield from (item for item in listed if _is_no_gate(item) or item["loc"][:2] not in absent)
 

@@ -104,6 +104,7 @@ def test_a_gate_that_does_not_exist_is_named() -> None:
     said = "there is no gate 4; the gates are 1, 2 and 3."
     assert errors("[gates.4]\nname = 'x'") == [f"perf-gate.toml:1: gates.4: {said}"]
     assert errors("ladder = [1, 4]") == [f"perf-gate.toml:1: ladder.1: {said}"]
+    assert errors("ladder = [4]") == [f"perf-gate.toml:1: ladder.0: {said}"], "the list itself is not to blame"
     both = errors("[gates.4]\nwal = 1\n[gates.1]\nwal = 1")
     assert both[1].startswith("perf-gate.toml:4: gates.1.wal: unknown key")
 
