@@ -21,12 +21,13 @@ from bot.github.model import HookDelivery
 from bot.github.names import RepoRef
 from bot.github.responses import AnswerFault
 from bot.recovery.differences import Seen, differences, last_known_alive
-from bot.recovery.missed import KEPT, LOOK_BACK, MOST_ATTEMPTS, LogBook, missed
+from bot.recovery.missed import FIRST_WAIT, KEPT, LOOK_BACK, MOST_ATTEMPTS, LogBook, missed
 
 _log = logging.getLogger(__name__)
 
 CAUSE = "reconciled"
 TURN = "round of recovery"
+SOON = FIRST_WAIT + timedelta(seconds=15)
 # A look takes two or three requests, and an installation has 5,000 an hour for everything: at most 1,500 go here.
 MOST_LOOKED_AT = 40
 
@@ -73,11 +74,15 @@ class Rounds:
         """Make rounds until cancelled. A round that fails is told in the log, and the next one makes up for it."""
         never = asyncio.Event()
         await self._ours(timedelta(0))
+        # What was said during the restart was too young for the first round, and is answered before anybody wonders.
+        pause = min(every, SOON)
         while True:
             await self.make()
-            await self._clock.wait(never, self._clock.now() + every)
-            while not await self._ours(every):
-                await self._clock.wait(never, self._clock.now() + every)
+            await self._clock.wait(never, self._clock.now() + pause)
+            while not await self._ours(pause):
+                pause = every
+                await self._clock.wait(never, self._clock.now() + pause)
+            pause = every
 
     async def _ours(self, every: timedelta) -> bool:
         """Whether the next round is this process's: of several one makes it, so that their number costs no requests."""

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from bot.engine.port import StoreError
 from bot.engine.views import Overview
+from bot.recovery.missed import FIRST_WAIT
 from bot.recovery.rounds import GateEngine, Rounds
 from tests.conversations.world import World, world
 
@@ -79,6 +80,21 @@ async def test_of_two_processes_one_makes_each_round_and_the_other_goes_on_alone
             scene.clock.advance(EVERY)
             assert await one.turns.get()
             await one.rounds.get()
+
+
+async def test_what_was_said_during_a_restart_is_looked_for_soon_after_it(tmp_path: Path) -> None:
+    """The first round comes too early for it: a delivery of this minute may still be under way."""
+    async with world(tmp_path) as scene:
+        scene.sim.lose_deliveries(event="issue_comment")
+        await scene.says("rev", "@perf-gate")
+        process = Process(scene)
+        async with process.living():
+            scene.clock.advance(FIRST_WAIT + timedelta(seconds=20))
+            assert await process.turns.get()
+            await process.rounds.get()
+            await scene.settle()
+            assert "waiting for an answer" in scene.canonical()
+            assert "assessment" in scene.reply()
 
 
 async def test_a_store_that_is_away_for_a_round_ends_no_process(tmp_path: Path) -> None:
