@@ -20,7 +20,7 @@ from bot.iris.collect import Ferry, leaves, report, status_of
 from bot.iris.collector_script import NoReport
 from bot.iris.command_line import CommandLineTransport
 from bot.iris.commands import CommandState
-from bot.iris.controller import Absent, Controller, Found, NotFound, Transport, Unknown
+from bot.iris.controller import Absent, Controller, Found, Transport, Unknown
 from bot.iris.http import HttpTransport
 from bot.iris.look import Seen, WantsThreads, look_at
 from bot.iris.poll import FerryStatus
@@ -155,7 +155,7 @@ class Iris:
         if failure is not None:
             try:
                 lines = await self._controller.task_log(failure.task_id, _CAUSE_LINES)
-            except (Fault, NotFound) as error:
+            except Fault as error:
                 # What Iris says of the task is the cause; its log only shows it.
                 _log.info("no log of a failed task", extra={"job_id": failure.task_id, "error": str(error)})
         return causes.cause(root, failure, lines)
@@ -166,7 +166,7 @@ class Iris:
             tree = await self._controller.jobs(job_id)
             pools = [job.id for job in tree if watch.is_pool(job)][-_MOST_POOLS:]
             return watch.machines(await self._tasks(pools), await self._controller.workers()) if pools else ()
-        except (Fault, NotFound) as error:
+        except Fault as error:
             _log.info("machines are unknown", extra={"job_id": job_id, "error": str(error)})
             return ()
 

@@ -62,7 +62,8 @@ class Unknown:
 
 
 class Controller:
-    """Typed calls; answers of another shape than Iris' are faults."""
+    """Typed calls. What goes wrong is a Fault: an answer of another shape than Iris' too, and a job that went between
+    two answers."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -86,7 +87,7 @@ class Controller:
         offset = 0
         while offset <= _LAST_OFFSET:
             query = {"jobIdPrefix": root_id, "limit": _PAGE, "offset": offset}
-            answer = records.snake_keys(await self._transport.call("ListJobs", {"query": query}))
+            answer = records.snake_keys(await self._ask("ListJobs", {"query": query}))
             if "total_count" not in answer:
                 raise _misshapen("ListJobs", "no totalCount")
             page = _read("ListJobs", answer.get("jobs"), records.job)
@@ -98,7 +99,7 @@ class Controller:
         return sorted(found.values(), key=lambda job: (job.submitted_ms or 0, job.id))
 
     async def tasks(self, job_id: str) -> list[Task]:
-        answer = records.snake_keys(await self._transport.call("ListTasks", {"jobId": job_id}))
+        answer = records.snake_keys(await self._ask("ListTasks", {"jobId": job_id}))
         return _read("ListTasks", answer.get("tasks"), records.task)
 
     async def logs(self, job_id: str, substring: str, most_lines: int) -> Sequence[str]:
@@ -112,7 +113,7 @@ class Controller:
         found: list[Worker] = []
         while len(found) <= _LAST_OFFSET:
             query = {"limit": _PAGE, "offset": len(found)}
-            answer = records.snake_keys(await self._transport.call("ListWorkers", {"query": query}))
+            answer = records.snake_keys(await self._ask("ListWorkers", {"query": query}))
             page = _read("ListWorkers", answer.get("workers"), records.worker)
             found += page
             if not answer.get("has_more") or not page:
@@ -122,7 +123,7 @@ class Controller:
     async def thread_dump(self, task_id: str) -> str:
         """What every thread of a task's processes does. Raises a Fault where the worker cannot say (no py-spy)."""
         body = {"target": task_id, "durationSeconds": _DUMP_SECONDS, "profileType": {"threads": {}}}
-        answer = records.snake_keys(await self._transport.call("ProfileTask", body))
+        answer = records.snake_keys(await self._ask("ProfileTask", body))
         if answer.get("error"):
             raise Fault("Iris could not dump threads", str(answer["error"])[:300], retryable=True)
         try:
@@ -137,6 +138,13 @@ class Controller:
         except NotFound:
             return False
         return True
+
+    async def _ask(self, method: str, body: Json) -> Json:
+        """For what was listed just now, or belongs to what was: that it is not there proves nothing, and passes."""
+        try:
+            return await self._transport.call(method, body)
+        except NotFound as error:
+            raise Fault("Iris no longer knows what it listed just now", f"{method}: {error}", retryable=True) from error
 
 
 def _read(method: str, items: object, read: Callable[[Json], _Record]) -> list[_Record]:

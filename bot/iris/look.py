@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from bot.faults import Fault
 from bot.iris import progress, threads, watch
-from bot.iris.controller import Absent, Controller, NotFound
+from bot.iris.controller import Absent, Controller
 from bot.iris.poll import FerryStatus, ferry_status
 from bot.iris.progress import ShardProgress
 from bot.iris.records import Job, Task, Worker
@@ -144,6 +144,6 @@ async def _dump_of(controller: Controller, job_id: str) -> Threads | None:
 async def _softly(asking: Awaitable[T], what: str) -> T | None:
     try:
         return await asking
-    except (Fault, NotFound) as error:
+    except Fault as error:
         _log.info("a part of a look is missing", extra={"job_id": what, "error": str(error)})
         return None

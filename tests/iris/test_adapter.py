@@ -34,6 +34,7 @@ class Recording:
         self.jobs: list[dict[str, Any]] = load("healthy", "jobs.json")["jobs"]
         self.logs: list[dict[str, Any]] | None = []
         self.tasks_fail = False
+        self.tasks_gone = False
 
     async def list_jobs(self, request: web.Request) -> web.Response:
         prefix = (await request.json())["query"]["jobIdPrefix"]
@@ -41,6 +42,8 @@ class Recording:
         return web.json_response({"jobs": found, "totalCount": len(found), "hasMore": False})
 
     async def list_tasks(self, request: web.Request) -> web.Response:
+        if self.tasks_gone:
+            return web.json_response({"code": "not_found", "message": "no such job"}, status=404)
         if self.tasks_fail:
             return web.json_response({"code": "unavailable"}, status=503)
         return web.json_response(load("healthy", "tasks.json")[(await request.json())["jobId"]])
@@ -119,6 +122,14 @@ async def test_a_ferry_is_watched_as_well_without_its_logs(iris: Iris, recording
 async def test_a_job_the_controller_forgot_is_absent(iris: Iris) -> None:
     assert await iris.poll("/gate/nobody") == Absent("/gate/nobody")
     assert await iris.collect("/gate/nobody", demo_gate(), "nobody", "c" * 40) == Absent("/gate/nobody")
+
+
+async def test_a_job_that_went_between_two_answers_is_asked_about_again(iris: Iris, recording: Recording) -> None:
+    recording.tasks_gone = True
+    for asking in (iris.collect(JOB, demo_gate(), "healthy", "c" * 40), iris.cause(JOB), iris.command_state(JOB)):
+        with pytest.raises(Fault, match="no longer knows") as raised:
+            await asking
+        assert raised.value.retryable
 
 
 async def test_the_report_is_collected_natively(iris: Iris) -> None:
