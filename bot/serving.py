@@ -17,19 +17,29 @@ from bot.app import Vitals, open_app
 from bot.config.settings import Settings
 from bot.deployment import GateEngine
 from bot.effects.context import Rooms
-from bot.engine.port import CannotStart, StoreError
+from bot.engine.clock import SystemClock
+from bot.engine.port import CannotStart, Clock, StoreError
 from bot.engine.signals import REVIVE_SIGNAL
 from bot.heap import share_one_heap
 from bot.redaction import redact
 from bot.server.listening import Listening
 
 _log = logging.getLogger(__name__)
+_TESTED_AGAIN = timedelta(minutes=1)
 
 
-async def _report_cage(rooms: Rooms, vitals: Vitals) -> None:
+async def report_cage(rooms: Rooms, vitals: Vitals, clock: Clock) -> None:
     """Say at once what every preflight will find: an operator should not learn it from a stuck run."""
-    trees = rooms.settings.trees_dir
-    problem = await rooms.cage.self_test(trees)
+    trees, never = rooms.settings.trees_dir, asyncio.Event()
+    while True:
+        try:
+            problem = await rooms.cage.self_test(trees)
+            break
+        except OSError as error:
+            # A full disk, mostly. It passes, and says nothing of the sandbox.
+            vitals.sandbox_holds = False
+            _log.error("the sandbox cannot be tested, and is tested again in a minute", extra={"why": str(error)})
+            await clock.wait(never, clock.now() + _TESTED_AGAIN)
     vitals.sandbox_holds = problem is None
     if problem is None:
         _log.info("the sandbox holds", extra={"how": rooms.cage.describe(trees)})
@@ -100,7 +110,7 @@ async def serve(settings: Settings) -> None:
         # Deliveries come in meanwhile; nobody is asked for anything before.
         await asyncio.to_thread(certificates.read)
         acting = asyncio.create_task(app.engine.run())
-        testing = asyncio.create_task(_report_cage(app.rooms, app.vitals))
+        testing = asyncio.create_task(report_cage(app.rooms, app.vitals, SystemClock()))
         looking = asyncio.create_task(app.rounds.keep(timedelta(seconds=settings.recovery_seconds)))
         stopping = asyncio.create_task(stop.wait())
         try:
