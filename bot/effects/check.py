@@ -24,7 +24,7 @@ async def check(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event
     pr = await context.read()
     shown, known = check_run(pr, context.clock.now()), pr.check
     # What an attempt of before made may never have been told: GitHub knows.
-    in_doubt = effect.attempt > 1 or (known is not None and not known.digest)
+    in_doubt = not effect.first or (known is not None and not known.digest)
     try:
         if known is not None and in_doubt:
             known = await _newest(rooms, pr, known)

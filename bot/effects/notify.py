@@ -24,7 +24,7 @@ async def notify(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
     pr, payload = await context.read(), effect.payload
     place, run_id = place_of(pr), str(payload["run_id"])
     marker = f"<!-- perf-gate:notice {run_id} {payload['what']} -->"
-    found, first = Marker(marker, opens=False), effect.attempt == 1
+    found, first = Marker(marker, opens=False), effect.first
     if pr.run is None or pr.run.id != run_id:
         # An attempt of before may have posted it, and never have learned so: then it is to be folded away.
         posted = None if first else await rooms.github.comments.find(repo_of(place), place.number, found)

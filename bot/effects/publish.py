@@ -33,10 +33,10 @@ async def publish(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Eve
     marker = Marker(SENTINEL)
     try:
         comment, comments = None, rooms.github.comments
-        if pr.comment_id and effect.attempt == 1:
+        if pr.comment_id and effect.first:
             comment = await comments.rewrite(repo_of(place), pr.comment_id, body)
         if comment is None:
-            known, first = pr.comment_id or None, effect.attempt == 1
+            known, first = pr.comment_id or None, effect.first
             comment = await comments.upsert(repo_of(place), place.number, marker, body, known, first=first)
     except Fault as fault:
         if fault.retryable or context.clock.now() - effect.created_at < PATIENCE:

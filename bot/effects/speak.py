@@ -49,7 +49,7 @@ async def _say(rooms: Rooms, place: Place, effect: Effect, text: str) -> None:
             journal.wrote(answer)
             return
     comment = await rooms.github.comments.upsert(
-        repo, place.number, Marker(marker, opens=False), body, None, first=effect.attempt == 1
+        repo, place.number, Marker(marker, opens=False), body, None, first=effect.first
     )
     journal.wrote(comment.id)
 
@@ -62,7 +62,7 @@ async def ask(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Event]:
     place = place_of(pr)
     asked = question(pr, await tier_costs(rooms, context, pr, run), context.clock.now())
     marker = Marker(asked.marker, opens=False)
-    known, first = run.question_id or None, effect.attempt == 1
+    known, first = run.question_id or None, effect.first
     body = rooms.public(asked.body)
     comment = await rooms.github.comments.upsert(repo_of(place), place.number, marker, body, known, first=first)
     rooms.rundirs.put(run.id, "question.md", asked.body)

@@ -51,7 +51,7 @@ async def submit(rooms: Rooms, effect: Effect, context: Context) -> Outcome[Even
         iris = rooms.iris_of(run)
     except ClusterUnset as unset:
         _log.error("a ferry's cluster is not set up any more", extra={"job_id": name, "cluster": run.cluster})
-        perhaps = attempt.launches or effect.attempt > 1
+        perhaps = attempt.launches or not effect.first
         return Outcome(given_up(run, name, unset.public) if perhaps else Refused(run.id, unset.public))
     known = await iris.look_up(name)
     if isinstance(known, Found):

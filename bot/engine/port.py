@@ -161,7 +161,10 @@ class Machine(Protocol[S, E]):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """A claimed effect. `attempt` counts from 1."""
+    """A claimed effect. `attempt` counts from 1.
+
+    `first`: nobody ever began it. An attempt that was stopped in good order does not count, but may have acted.
+    """
 
     id: str
     key: str
@@ -170,6 +173,7 @@ class Effect:
     scope: str
     attempt: int
     created_at: datetime
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

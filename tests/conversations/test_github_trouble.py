@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -49,6 +51,19 @@ async def test_a_reply_whose_answer_got_lost_is_said_once(tmp_path: Path) -> Non
         await w.says("rev", "@perf-gate help")
         await w.live_through(timedelta(minutes=1))
         assert "What can be said to me" in w.reply()
+
+
+async def test_a_reply_that_was_being_written_when_the_bot_stopped_is_said_once(tmp_path: Path) -> None:
+    async with world(tmp_path) as w:
+        w.sim.fault("status_after", method="POST", path=COMMENTS)
+        # It is not listed yet, neither before the first attempt nor before the second.
+        w.sim.fault("stale", method="GET", path=COMMENTS, times=2)
+        await w.says("rev", "@perf-gate help")
+        with closing(sqlite3.connect(w.app.rooms.settings.database_file, isolation_level=None)) as store:
+            # As where a stop in good order cut the attempt short: it does not count, and yet it has acted.
+            store.execute("UPDATE effects SET attempts = attempts - 1 WHERE kind = 'help' AND status = 'pending'")
+        await w.live_through(timedelta(minutes=1))
+        assert sum("What can be said to me" in said for said in w.new_comments()) == 1
 
 
 async def test_edits_whose_answers_get_lost_end_in_the_right_comment(tmp_path: Path) -> None:

@@ -221,6 +221,16 @@ async def test_effects_in_flight_when_the_engine_stops_are_performed_by_the_next
         await stage.engine.idle()
         assert await stage.labels("a") == ("placed", "x done")
         assert [call.attempt for call in stage.hands.calls] == [1], "an orderly stop costs no attempt"
+        assert not stage.hands.calls[0].first, "whoever was stopped may have acted"
+
+
+async def test_only_what_nobody_ever_began_is_performed_for_the_first_time(shell: Shell) -> None:
+    async with playing(shell) as stage:
+        stage.hands.errors["x"] = [Flaky(), Flaky()]
+        await stage.do("a", Do("placed", effects=(Act("x"), Act("y", after=2 * MINUTE))))
+        await stage.clock.pass_time(stage.engine, 10 * MINUTE)
+        began = sorted((call.id, call.attempt, call.first) for call in stage.hands.calls)
+        assert began == [("x", 1, True), ("x", 2, False), ("x", 3, False), ("y", 1, True)]
 
 
 async def test_an_outcome_whose_step_raises_is_kept_and_not_performed_again(shell: Shell) -> None:

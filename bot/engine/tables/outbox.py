@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -104,7 +105,8 @@ def claim(tx: Tx, lanes: Iterable[Lane], now: datetime) -> list[Effect]:
 
 def _claim_next(tx: Tx, lane: str, partition: str, now: datetime) -> Effect | None:
     row = tx.execute(
-        "SELECT id FROM effects AS waiting WHERE status = 'pending' AND lane = ? AND partition = ? AND due <= ? "
+        "SELECT id, claimed_at FROM effects AS waiting "
+        "WHERE status = 'pending' AND lane = ? AND partition = ? AND due <= ? "
         "AND (coalesce_as = '' OR NOT EXISTS (SELECT 1 FROM effects AS running WHERE running.key = waiting.key "
         "AND running.coalesce_as = waiting.coalesce_as AND running.status = 'claimed' AND running.ended_at IS NULL)) "
         f"ORDER BY due, seq LIMIT 1 {tx.sharing.skip_locked}",
@@ -117,7 +119,7 @@ def _claim_next(tx: Tx, lane: str, partition: str, now: datetime) -> Effect | No
         (stored(now), row[0]),
     )
     tx.sharing.claimed(tx, row[0])
-    return one(tx, row[0])
+    return replace(one(tx, row[0]), first=row[1] is None)
 
 
 def one(tx: Tx, effect_id: str) -> Effect:
@@ -161,7 +163,10 @@ def retry(tx: Tx, effect: Effect, error: str, due: datetime) -> None:
 
 
 def hand_back(tx: Tx) -> int:
-    """Unclaim what this process stops in good order; such an attempt does not count. Returns how many."""
+    """Unclaim what this process stops in good order; such an attempt does not count. Returns how many.
+
+    When it was claimed stays known: it may have acted (`Effect.first`).
+    """
     handed_back = tx.execute(
         "UPDATE effects SET status = 'pending', attempts = attempts - 1 WHERE status = 'claimed' AND revoked = 0 "
         f"AND {tx.sharing.held_here} RETURNING id"
