@@ -47,7 +47,7 @@ def shown(scene: World, environment: pytest.MonkeyPatch, *words: str) -> str:
     text = text.replace(sha, "<head sha>").replace(sha[:10], "<head sha>")
     text = re.sub(r"perf-gate-1-[0-9a-f]{8}-1-g1-a1-[0-9a-f]{12}", "<job name>", text)
     text = re.sub(r"(\d+/1)#\d+:", r"\1#<n>:", text)
-    text = re.sub(r"log, of \d+", "log, of <n>", text)
+    text = re.sub(r"last (\d+) of \d+", r"last \1 of <n>", text)
     text = re.sub(r"request [0-9A-F-]{36}", "request <id>", text)
     text = re.sub(r"delivery:[0-9a-f-]{36}", "delivery:<guid>", text)
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"

@@ -82,7 +82,9 @@ async def webhook(around: Surroundings) -> Sequence[Found]:
     last = attempts[0]
     if last.succeeded:
         failed = _failed(attempts)
-        more = f"; {failed} before it failed, perf-gate serve asks for those again" if failed else ""
+        more = (
+            f"; {failed} before it failed; perf-gate serve asks again for those that matter to a run" if failed else ""
+        )
         return [ok(f"the last delivery, {last.delivered_at:%Y-%m-%d %H:%M} UTC, was accepted{more}")]
     said = f"status {last.status_code}" if last.status_code else "no answer"
     return [wrong(f"the last delivery ({last.event}, {last.guid}) got {said}", _mend(last, around.settings))]

@@ -154,7 +154,7 @@ def _log(page: Page, now: datetime) -> list[RenderableType]:
         return []
     told = [entry for entry in page.log if entry.kind not in _BOOKKEEPING]
     grid = Grid(box=None, pad_edge=False, header_style="bold")
-    grid.add_column(f"log, of {len(page.log)}", no_wrap=True)
+    grid.add_column(f"last {len(told[-_LAST:])} of {len(page.log)}", no_wrap=True)
     grid.add_column("event", no_wrap=True)
     grid.add_column("what it did", overflow="fold")
     grid.add_column("cause", no_wrap=True)
