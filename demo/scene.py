@@ -30,7 +30,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from bot.config.load import load_repository_config
 from bot.config.schema import Gate
 from bot.iris.adapter import Iris
-from bot.iris.controller import Absent
+from bot.iris.controller import Absent, Found
+from bot.iris.records import TERMINAL_STATES
 from bot.iris.settings import IrisSettings
 from bot.iris.submit import Submitted
 from demo.cluster import IRIS, LocalCluster, installed_zephyr, iris_command
@@ -125,15 +126,14 @@ class Scene:
             if not isinstance(submitted, Submitted):
                 raise SceneFailed(f"the baseline ferry was refused: {submitted.reason}")
             # Nobody signals the end of a ferry: looking once a second is all there is.
-            while not isinstance(status := await iris.poll(submitted.job_id), Absent) and not status.terminal:  # noqa: ASYNC110
+            while isinstance(job := await iris.state(submitted.job_id), Found) and job.state not in TERMINAL_STATES:  # noqa: ASYNC110
                 await asyncio.sleep(LOOK_EVERY_SECONDS)
             report = await iris.collect(submitted.job_id, self.gate, name, sha)
         if isinstance(report, Absent) or json.loads(report)["status"] != "succeeded":
             raise SceneFailed(f"the baseline ferry did not succeed: {report}\n{tail(self.cluster.log)}")
         for tier in tiers:
-            workflow, artifact = (
-                name.replace("tier1", f"tier{tier}") for name in (self.gate.workflow, self.gate.artifact)
-            )
+            names = (self.gate.workflow, self.gate.artifact)
+            workflow, artifact = (name.replace("tier1", f"tier{tier}") for name in names)
             await self.sim.call(
                 "workflow_run",
                 repository=REPOSITORY,

@@ -15,7 +15,7 @@ import aiohttp
 
 from bot.config.schema import Gate, IrisFlags
 from bot.faults import Fault
-from bot.iris import causes, collector_script, commands, names, poll, progress, status_file, submit, watch
+from bot.iris import causes, collector_script, commands, names, status_file, submit, watch
 from bot.iris.collect import Ferry, leaves, report, status_of
 from bot.iris.collector_script import NoReport
 from bot.iris.command_line import CommandLineTransport
@@ -23,9 +23,7 @@ from bot.iris.commands import CommandState
 from bot.iris.controller import Absent, Controller, Found, Transport, Unknown
 from bot.iris.http import HttpTransport
 from bot.iris.look import Seen, WantsThreads, look_at
-from bot.iris.poll import FerryStatus
 from bot.iris.process import Cage
-from bot.iris.progress import ShardProgress
 from bot.iris.records import Job, Task, Worker
 from bot.iris.settings import IrisSettings
 from bot.iris.submit import Refused, Submitted
@@ -35,7 +33,6 @@ from bot.watching.look import Machine
 _log = logging.getLogger(__name__)
 
 _CALLS_AT_ONCE = 4
-_PROGRESS_LINES = 20
 _CAUSE_LINES = 300
 # Of one pipeline after another; they run on the same machines.
 _MOST_POOLS = 6
@@ -93,15 +90,6 @@ class Iris:
     async def command_state(self, job_id: str) -> CommandState | Absent:
         """How such a job is doing."""
         return await commands.state(self._controller, job_id)
-
-    async def poll(self, job_id: str, expected_steps: Sequence[str] = ()) -> FerryStatus | Absent:
-        """How the ferry is doing. Absent when the controller answers but no longer knows it."""
-        tree = await self._controller.jobs(job_id)
-        root = _root(tree, job_id)
-        if root is None:
-            return Absent(job_id)
-        shards = {} if root.terminal else await self._shards(root, tree)
-        return poll.ferry_status(root, tree, self._now(), expected_steps=expected_steps, shards=shards)
 
     async def look(self, job_id: str, expected_steps: Sequence[str], wants_threads: WantsThreads) -> Seen | Absent:
         """How the ferry is doing, with the evidence. `wants_threads` says whether a look deserves a thread dump."""
@@ -177,19 +165,6 @@ class Iris:
     async def stop(self, job_id: str) -> bool:
         """Stop the ferry with all its jobs; False when there is none. Stopping an ended one changes nothing."""
         return await self._controller.terminate(job_id)
-
-    async def _shards(self, root: Job, tree: Sequence[Job]) -> dict[str, ShardProgress]:
-        found: dict[str, ShardProgress] = {}
-        for item in poll.running_pipelines(root, tree):
-            try:
-                lines = await self._controller.logs(item.job.id, progress.SUBSTRING, _PROGRESS_LINES)
-            except Fault as fault:
-                # Shards are shown, never decided upon: a ferry is watched as well without its logs.
-                _log.info("no shard progress", extra={"job_id": root.id, "error": str(fault)})
-                continue
-            if (latest := progress.latest(lines)) is not None:
-                found[item.job.id] = latest
-        return found
 
     async def _tasks(self, job_ids: Sequence[str]) -> dict[str, list[Task]]:
         slots = asyncio.Semaphore(_CALLS_AT_ONCE)

@@ -45,11 +45,6 @@ class FerryStatus(msgspec.Struct, frozen=True):
     stages: tuple[StageProgress, ...] = ()
 
 
-def running_pipelines(root: Job, tree: Sequence[Job]) -> list[Pipeline]:
-    """The pipelines whose coordinators are at work now: the ones to ask for shards."""
-    return [p for p in _pipelines(root, tree) if p.job.state == "running"]
-
-
 def ferry_status(
     root: Job,
     tree: Sequence[Job],

@@ -17,6 +17,7 @@ from bot.iris.adapter import Iris
 from bot.iris.controller import Absent
 from bot.iris.poll import FerryStatus
 from bot.iris.settings import IrisSettings
+from bot.watching.look import Look
 from demo.cluster import LocalCluster, iris_command
 from demo.repository import FILES, DemoRepository
 
@@ -56,6 +57,11 @@ def tree_of(repository: DemoRepository, sha: str, to: Path) -> Path:
     return to
 
 
+def no_threads(_: Look) -> bool:
+    """No look deserves a thread dump, which takes seconds."""
+    return False
+
+
 async def watch_to_end(iris: Iris, job_id: str, within: timedelta = timedelta(minutes=4)) -> list[FerryStatus]:
     """Look at a ferry every second, as the bot does, until it has ended: all looks, the last one terminal.
 
@@ -64,10 +70,10 @@ async def watch_to_end(iris: Iris, job_id: str, within: timedelta = timedelta(mi
     clock, seen = SystemClock(), list[FerryStatus]()
     async with asyncio.timeout(within.total_seconds()):
         while True:
-            status = await iris.poll(job_id, demo_gate().expected_steps)
-            assert not isinstance(status, Absent), f"{job_id} vanished"
-            seen.append(status)
-            if status.terminal:
+            looked = await iris.look(job_id, demo_gate().expected_steps, no_threads)
+            assert not isinstance(looked, Absent), f"{job_id} vanished"
+            seen.append(looked.status)
+            if looked.status.terminal:
                 return seen
             await clock.wait(asyncio.Event(), clock.now() + timedelta(seconds=1))
 

@@ -19,7 +19,7 @@ from bot.iris.collector_script import SCRIPT
 from bot.iris.controller import Absent
 from bot.iris.progress import ShardProgress
 from bot.iris.settings import IrisSettings
-from tests.iris.clusters import demo_gate, open_cage
+from tests.iris.clusters import demo_gate, no_threads, open_cage
 from tests.iris.recorded import load
 from tests.iris.test_collector_script import GOOD
 
@@ -103,9 +103,9 @@ async def report(iris: Iris, trusted: Path | None = None) -> dict[str, Any]:
 async def test_a_running_stage_shows_its_shards(iris: Iris, recording: Recording) -> None:
     running(recording)
     recording.logs = load("ferry-r1", "logs.json")["entries"]
-    status = await iris.poll(JOB, ("download", "normalize"))
-    assert not isinstance(status, Absent)
-    download, normalize = status.stages
+    seen = await iris.look(JOB, ("download", "normalize"), no_threads)
+    assert not isinstance(seen, Absent)
+    download, normalize = seen.status.stages
     assert (download.state, download.seconds) == ("running", 13.388)
     assert download.shards == ShardProgress("stage0-Map → Scatter", 6, 24, 2, 16, 2, 2, 0)
     assert (normalize.name, normalize.state) == ("normalize", "waiting")
@@ -114,13 +114,13 @@ async def test_a_running_stage_shows_its_shards(iris: Iris, recording: Recording
 async def test_a_ferry_is_watched_as_well_without_its_logs(iris: Iris, recording: Recording) -> None:
     running(recording)
     recording.logs = None
-    status = await iris.poll(JOB)
-    assert not isinstance(status, Absent)
-    assert [(stage.state, stage.shards) for stage in status.stages] == [("running", None)]
+    seen = await iris.look(JOB, (), no_threads)
+    assert not isinstance(seen, Absent)
+    assert [(stage.state, stage.shards) for stage in seen.status.stages] == [("running", None)]
 
 
 async def test_a_job_the_controller_forgot_is_absent(iris: Iris) -> None:
-    assert await iris.poll("/gate/nobody") == Absent("/gate/nobody")
+    assert await iris.look("/gate/nobody", (), no_threads) == Absent("/gate/nobody")
     assert await iris.collect("/gate/nobody", demo_gate(), "nobody", "c" * 40) == Absent("/gate/nobody")
 
 

@@ -21,7 +21,7 @@ from bot.watching.outlook import Outlook, outlook, usual
 from bot.watching.vitals import Limits, Vitals
 from demo.cluster import LocalCluster
 from demo.repository import DemoRepository, zephyr_digest
-from tests.iris.clusters import cluster_settings, demo_gate, now, open_cage, tree_of, watch_to_end
+from tests.iris.clusters import cluster_settings, demo_gate, no_threads, now, open_cage, tree_of, watch_to_end
 
 
 async def test_a_ferry_from_its_commit_to_its_report(
@@ -122,7 +122,7 @@ async def test_a_stopped_ferry_and_the_command_line_that_sees_the_same(
         assert await program.stop(found.job_id)
         assert not await program.stop("/gate/nobody")
 
-        at_once, slowly = await iris.poll(found.job_id), await program.poll(found.job_id)
+        at_once, slowly = [await one.look(found.job_id, (), no_threads) for one in (iris, program)]
         assert at_once == slowly
         reports = [await one.collect(found.job_id, gate, name, "c" * 40) for one in (iris, program)]
         same = [{k: v for k, v in json.loads(str(r)).items() if k != "collected_at_utc"} for r in reports]
