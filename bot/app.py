@@ -25,9 +25,8 @@ from bot.effects.ledger import PaceLedger
 from bot.effects.prepare import sweep_trees
 from bot.effects.registry import ROWS, policies
 from bot.engine.clock import SystemClock
-from bot.engine.port import Clock, Delivery
-from bot.gating.deliveries import worth_keeping
-from bot.gating.envelope import brief
+from bot.engine.port import Clock
+from bot.gating.keeping import kept
 from bot.gating.machine import GateMachine
 from bot.github.adapter import GitHub
 from bot.github.names import RepoRef
@@ -39,7 +38,7 @@ from bot.recovery.rounds import Rounds, live_keys
 from bot.runs.reading import looking
 from bot.sandbox.configured import cage_of
 from bot.sandbox.submitting import SubmitCage
-from bot.server.checks import LARGEST_BODY, Members
+from bot.server.checks import LARGEST_BODY
 from bot.server.health import Signs, healthz, readiness
 from bot.server.pages.routes import Pages
 from bot.server.pages.schedules import Scheduled, Tiers
@@ -148,15 +147,10 @@ def _scheduled(tier: Latest) -> Scheduled | None:
 
 
 def _door(settings: Settings, engine: GateEngine, tally: Tally) -> Door:
-    def keep(event: str, members: Members) -> bool:
-        return worth_keeping(event, members, settings.mention)
+    def keep(event: str, body: bytes) -> bytes | None:
+        return kept(event, body, settings.mention)
 
-    def accept(delivery: Delivery) -> Awaitable[bool]:
-        if delivery.body is None:
-            return engine.accept(delivery)
-        return engine.accept(Delivery(delivery.guid, delivery.event, brief(delivery.body)))
-
-    return door(settings.webhook_secret.get_secret_value().encode(), counting(accept, tally), keep)
+    return door(settings.webhook_secret.get_secret_value().encode(), counting(engine.accept, tally), keep)
 
 
 def _web(

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.conversation.commands import Misunderstood, parse_bare, parse_comment
-from bot.gating.envelope import Comment, Envelope, Review, Said, User, read
+from bot.gating.envelope import CHECK_ACTIONS, NEW, SUITE_ACTIONS, TOUCHED, Comment, Envelope, Review, User, read
 from bot.gating.events import Event
 from bot.gating.happenings import (
     BaseChanged,
@@ -33,22 +33,9 @@ from bot.gating.happenings import (
 from bot.gating.model import Place
 from bot.gating.words import HeardIn
 
-_CHECK_ACTIONS = frozenset({"requested_action", "rerequested"})
-_SUITE_ACTIONS = frozenset({"rerequested"})
 # What the bot writes on its check runs: run, commit, and the number among that run's check runs.
 _EXTERNAL_ID = re.compile(r"perf-gate:((\d+)-(\d+)-\d+):([0-9a-f]{40,64}):\d+")
 _BUTTONS: Mapping[str, Button] = {"go": "go", "skip": "skip", "continue": "continue"}
-_PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
-# Where people speak, and the action by which something new is said there.
-_NEW = {"issue_comment": "created", "pull_request_review": "submitted", "pull_request_review_comment": "created"}
-# What tells the comments that are kept true from everything else that machines write. All of it begins so: looking for
-# that alone costs next to nothing.
-_MAY_BE_OWN = b"!-- "
-_OWN = re.compile(
-    rb"<!-- zephyr-perf-gate -->|<!-- perf-gate:question |\\u003c!-- (?:zephyr-perf-gate|perf-gate:question)"
-)
-_TOUCHED = frozenset({"deleted", "edited"})
-_MAY_BE_BARE = re.compile(r"\s*(go\b|max[_-]?gate\s*=)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,52 +57,6 @@ _REVIEW: HeardIn = "review"
 _THREAD: HeardIn = "thread"
 
 
-_ACTIONS = {"pull_request": _PULL_ACTIONS, "check_run": _CHECK_ACTIONS, "check_suite": _SUITE_ACTIONS}
-_decode_said = msgspec.json.Decoder(Said).decode
-
-
-def worth_keeping(event: str, members: Mapping[str, msgspec.Raw], mention: str) -> bool:
-    """Whether the body of a delivery with these members may matter; of all others the GUID is enough.
-
-    Cheap: it reads one member. In doubt it keeps.
-    """
-    if event in _NEW:
-        words = members.get("review" if event == "pull_request_review" else "comment")
-        if words is not None and event == "issue_comment" and _is_kept_true(words):
-            return _action(members) in _TOUCHED
-        return words is not None and _may_speak(words, f"@{mention.lower()}")
-    # Of every check run in the repository this App hears that it began and ended.
-    actions = _ACTIONS.get(event, frozenset())
-    if event == "pull_request" and _action(members) == "edited":
-        # Of what is edited only the base matters, never title or description.
-        return b'"base"' in bytes(members.get("changes", msgspec.Raw()))
-    return _action(members) in actions
-
-
-def _action(members: Mapping[str, msgspec.Raw]) -> str:
-    return bytes(members.get("action", msgspec.Raw())).strip(b'"').decode("utf-8", "replace")
-
-
-def _is_kept_true(words: msgspec.Raw) -> bool:
-    """A comment that this App keeps true. People quote such comments too, hidden marker and all, and are heard."""
-    text = bytes(words)
-    if _MAY_BE_OWN not in text or not _OWN.search(text):
-        return False
-    try:
-        user = _decode_said(words).user
-    except msgspec.MsgspecError:
-        return False
-    return user is not None and user.type == "Bot"
-
-
-def _may_speak(words: msgspec.Raw, called: str) -> bool:
-    try:
-        said = _decode_said(words).body or ""
-    except msgspec.MsgspecError:
-        return called.encode() in bytes(words).lower()
-    return called in said.lower() or bool(_MAY_BE_BARE.match(said))
-
-
 def route(event: str, body: bytes, mention: str, repositories: Collection[str]) -> Sequence[tuple[str, Event]]:
     """The events this delivery means, each with its aggregate's key. Raises msgspec.MsgspecError on a wrong shape."""
     envelope = read(body)
@@ -127,7 +68,7 @@ def route(event: str, body: bytes, mention: str, repositories: Collection[str]) 
         return _pressed(envelope)
     if event == "check_suite":
         return _rerequested(envelope)
-    heard = (_touched(event, envelope) or _spoken(event, envelope, mention)) if event in _NEW else _pull(envelope)
+    heard = (_touched(event, envelope) or _spoken(event, envelope, mention)) if event in NEW else _pull(envelope)
     return () if heard is None else ((heard.place.key, heard),)
 
 
@@ -138,7 +79,7 @@ def unheard(event: str, body: bytes, mention: str, repositories: Collection[str]
     except msgspec.MsgspecError:
         return ()
     words = _words(event, envelope)
-    if words is None or envelope.action != _NEW[event] or envelope.repository is None or envelope.installation is None:
+    if words is None or envelope.action != NEW[event] or envelope.repository is None or envelope.installation is None:
         return ()
     if envelope.repository.full_name.lower() not in repositories or f"@{mention.lower()}" not in words.body.lower():
         return ()
@@ -176,7 +117,7 @@ def _spoken(event: str, envelope: Envelope, mention: str) -> Mentioned | Edited 
         return None
     known = {"said_at": words.at, "about_sha": words.about_sha, "actor_id": words.actor.id}
     heard = replace(heard, heard_in=words.heard_in, **known)
-    if envelope.action == _NEW[event]:
+    if envelope.action == NEW[event]:
         return heard
     return _edit(envelope, heard, mention) if envelope.action == "edited" else None
 
@@ -208,7 +149,7 @@ def hear(place: Place, comment_id: int, actor: str, body: str, mention: str) -> 
 def _touched(event: str, envelope: Envelope) -> OwnCommentTouched | None:
     """A comment of a machine that somebody else deleted or edited; the bot knows whether it is one of its own."""
     comment, issue, sender = envelope.comment, envelope.issue, envelope.sender
-    if event != "issue_comment" or envelope.action not in _TOUCHED:
+    if event != "issue_comment" or envelope.action not in TOUCHED:
         return None
     if comment is None or issue is None or sender is None or comment.user is None:
         return None
@@ -227,7 +168,7 @@ def _pressed(envelope: Envelope) -> Sequence[tuple[str, Event]]:
     identifier = envelope.requested_action.identifier if envelope.requested_action else ""
     name, _, about = identifier.partition(":")
     button: Button | None = "retry" if envelope.action == "rerequested" else _BUTTONS.get(name)
-    if ours is None or button is None or int(ours[2]) != repository.id or envelope.action not in _CHECK_ACTIONS:
+    if ours is None or button is None or int(ours[2]) != repository.id or envelope.action not in CHECK_ACTIONS:
         return ()
     key = f"{repository.id}/{int(ours[3])}"
     at = (envelope.installation.id, repository.full_name)
@@ -236,7 +177,7 @@ def _pressed(envelope: Envelope) -> Sequence[tuple[str, Event]]:
 
 def _rerequested(envelope: Envelope) -> Sequence[tuple[str, Event]]:
     suite, sender = envelope.check_suite, envelope.sender
-    if envelope.action not in _SUITE_ACTIONS or suite is None or sender is None or sender.type != "User":
+    if envelope.action not in SUITE_ACTIONS or suite is None or sender is None or sender.type != "User":
         return ()
     place = _place(envelope, 0, None)
     return ((place.key, SuiteRerequested(place, suite.head_sha, sender.login, sender.id)),)

@@ -1,4 +1,4 @@
-"""The wire shape of the deliveries that are heard: of GitHub's payloads only what the bot reads.
+"""The deliveries that are heard, and their wire shape: of GitHub's payloads only what the bot reads.
 
 Documents: https://docs.github.com/en/webhooks/webhook-events-and-payloads (issue_comment, pull_request,
 pull_request_review, pull_request_review_comment, check_run).
@@ -9,6 +9,18 @@ from __future__ import annotations
 from datetime import datetime
 
 import msgspec
+
+NEW = {"issue_comment": "created", "pull_request_review": "submitted", "pull_request_review_comment": "created"}
+"""Where people speak, and the action by which something new is said there."""
+
+TOUCHED = frozenset({"deleted", "edited"})
+"""What becomes of a comment that is there."""
+
+CHECK_ACTIONS = frozenset({"requested_action", "rerequested"})
+SUITE_ACTIONS = frozenset({"rerequested"})
+PULL_ACTIONS = frozenset({"synchronize", "closed", "reopened"})
+ACTIONS = {"pull_request": PULL_ACTIONS, "check_run": CHECK_ACTIONS, "check_suite": SUITE_ACTIONS}
+"""Elsewhere: the actions that always matter."""
 
 
 class User(msgspec.Struct):
@@ -111,16 +123,3 @@ class Said(msgspec.Struct):
 
 read = msgspec.json.Decoder(Envelope).decode
 """Raises msgspec.MsgspecError on a wrong shape."""
-_write = msgspec.json.Encoder().encode
-
-
-def brief(body: bytes) -> bytes:
-    """The same delivery with no more in it than is read: what is kept of somebody's words is what they are kept for.
-
-    A payload is mostly addresses and the pull request's description; what is left is a fortieth of it, and as much
-    less to write before GitHub has its answer. One of a wrong shape stays as it is: so it fails, where it can be seen.
-    """
-    try:
-        return _write(read(body))
-    except msgspec.MsgspecError:
-        return body

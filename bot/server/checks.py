@@ -7,7 +7,7 @@ what is wrong, where and how to mend it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,9 @@ import msgspec
 from bot.engine.port import Delivery, StoreError
 from bot.server.signature import Secrets
 
-Members = Mapping[str, msgspec.Raw]
-"""A payload's members by name, each still JSON: reading one costs nothing for the others."""
-
-KeepBody = Callable[[str, Members], bool]
-"""Whether the body of this event with these members is worth keeping."""
+Keep = Callable[[str, bytes], bytes | None]
+"""What of this event's body is worth keeping, None where nothing is. Reads all of it: raises msgspec.DecodeError or
+RecursionError where it is no JSON object."""
 
 # GitHub caps payloads at 25 MB and does not deliver larger ones.
 LARGEST_BODY = 25 * 1024 * 1024
@@ -33,9 +31,7 @@ _EVENT = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _GUID = re.compile(r"[0-9A-Za-z-]{1,64}")
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
-_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _whole = msgspec.json.Decoder().decode
-_OPENING = b"{["
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,47 +76,35 @@ def bad_names(event: str, guid: str) -> Refusal | None:
 class Checks:
     """What is asked of a request whose headers are good and whose body is there."""
 
-    def __init__(self, secret: bytes | Sequence[bytes], keep_body: KeepBody) -> None:
+    def __init__(self, secret: bytes | Sequence[bytes], keep: Keep) -> None:
         """ValueError where a secret is empty."""
         self._secrets = Secrets(secret)
-        self._keep_body = keep_body
+        self._keep = keep
 
     def delivery(self, event: str, guid: str, signature: str | None, body: bytes) -> Delivery | Refusal:
         if not self._secrets.signed(body, signature):
             return _NOT_SIGNED
         try:
-            # Checks the syntax of all of it without building it, which costs a fraction of parsing.
+            # Whoever reads JSON skips what it does not need without looking at its encoding.
             body.decode()
-            members = _members(body)
-            keep = self._keep_body(event, members)
-            # Whoever reads a kept body again, from disk, must not fail on it.
-            if keep and _deep(members):
+            kept = self._keep(event, body)
+            # Whoever reads it again, from disk, must not fail on it.
+            if kept is not None and _deep(kept):
                 return _TOO_DEEP
         except _UNREADABLE:
             return _NO_OBJECT
-        return Delivery(guid, event, body if keep else None)
+        return Delivery(guid, event, kept)
 
 
-def _deep(members: Members) -> bool:
-    """Whether containers nest deeper than DEEPEST_NESTING; the object around the members is the first level."""
-    held = [text for value in members.values() if (text := bytes(value))[0] in _OPENING]
+def _deep(text: bytes) -> bool:
+    """Whether containers nest deeper than DEEPEST_NESTING."""
     # Nothing nests deeper than it has opening braces, and GitHub's own are few; those in strings count with them.
-    if not any(_many(text, DEEPEST_NESTING - 1) for text in held):
+    if text.count(b"{") + text.count(b"[") <= DEEPEST_NESTING:
         return False
-    level = [_whole(text) for text in held]
-    for _ in range(DEEPEST_NESTING - 1):
+    level = [_whole(text)]
+    for _ in range(DEEPEST_NESTING):
         level = [inner for value in level for inner in _inside(value)]
     return bool(level)
-
-
-def _many(text: bytes, most: int) -> bool:
-    """Whether more than so many braces and brackets open here."""
-    for opening in (b"{", b"["):
-        at = text.find(opening)
-        while at >= 0 and most >= 0:
-            most -= 1
-            at = text.find(opening, at + 1)
-    return most < 0
 
 
 def _inside(value: Any) -> list[Any]:

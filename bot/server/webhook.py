@@ -22,7 +22,7 @@ from bot.server.checks import (
     TOO_LARGE,
     UNAVAILABLE,
     Checks,
-    KeepBody,
+    Keep,
     Refusal,
     bad_names,
     too_slow,
@@ -50,11 +50,9 @@ class Door:
     patience: timedelta
 
 
-def door(
-    secret: bytes | Sequence[bytes], accept: Accept, keep_body: KeepBody, *, patience: timedelta = PATIENCE
-) -> Door:
+def door(secret: bytes | Sequence[bytes], accept: Accept, keep: Keep, *, patience: timedelta = PATIENCE) -> Door:
     """ValueError where a secret is empty."""
-    return Door(Checks(secret, keep_body), accept, Heard(), patience)
+    return Door(Checks(secret, keep), accept, Heard(), patience)
 
 
 def webhook(door: Door) -> Handler:

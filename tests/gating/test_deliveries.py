@@ -10,10 +10,9 @@ import pytest
 
 from bot.conversation.commands import Assess, Go, Status
 from bot.engine.port import Delivery
-from bot.gating.deliveries import worth_keeping
-from bot.gating.envelope import brief
 from bot.gating.events import Event
 from bot.gating.happenings import Closed, HeadMoved, Mentioned, Reopened
+from bot.gating.keeping import kept
 from bot.gating.machine import GateMachine
 from bot.gating.model import Place
 
@@ -80,8 +79,7 @@ def test_pushes_closing_and_reopening_are_heard() -> None:
 
 
 def keeps(event: str, payload: dict[str, Any]) -> bool:
-    members = msgspec.json.decode(json.dumps(payload), type=dict[str, msgspec.Raw])
-    return worth_keeping(event, members, "perf-gate")
+    return kept(event, json.dumps(payload).encode(), "perf-gate") is not None
 
 
 @pytest.mark.parametrize("marker", ["<!-- zephyr-perf-gate -->", "<!-- perf-gate:question 42-17-1 -->"])
@@ -138,14 +136,15 @@ def test_what_is_kept_of_a_delivery_means_the_same_without_what_nobody_reads(
         if place in described:
             described[place] = {**described[place], "body": "LONG " * 1000}
     body = json.dumps(described).encode()
-    kept = brief(body)
-    assert b"LONG" not in kept
-    assert len(kept) < 600
-    whole, short = (MACHINE.route(Delivery("guid", event, text)) for text in (body, kept))
+    left = kept(event, body, "perf-gate")
+    assert left is not None
+    assert b"LONG" not in left
+    assert len(left) < 600
+    whole, short = (MACHINE.route(Delivery("guid", event, text)) for text in (body, left))
     assert list(whole) == list(short)
     assert len(whole) == 1
 
 
 def test_a_delivery_of_a_wrong_shape_is_kept_as_it_came() -> None:
     body = json.dumps(comment("@perf-gate", issue={"number": "seventeen"})).encode()
-    assert brief(body) == body
+    assert kept("issue_comment", body, "perf-gate") == body

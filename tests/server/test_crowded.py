@@ -35,7 +35,7 @@ class Storing:
 
 @asynccontextmanager
 async def listening_at(door: Door, accept: Accept) -> AsyncIterator[None]:
-    way = way_in(SECRET, accept, door.keep_body)
+    way = way_in(SECRET, accept, door.keep)
     listening = Listening(application(way), way, most=MOST)
     door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
     try:
