@@ -107,32 +107,43 @@ class Savepoint:
     delivery must not take the engine with it. Only BaseExceptions that end the process pass through.
     """
 
-    def __init__(self, tx: Tx) -> None:
+    def __init__(self, tx: Tx, *, first: bool = False) -> None:
+        """`first`: nothing was written before it, so all is undone with it, and where all is well it costs nothing."""
         self._tx = tx
+        self._first = first
         self._marks = (0, 0)
         self.error: Exception | None = None
 
     def __enter__(self) -> Savepoint:
         self._marks = (len(self._tx.revoked), len(self._tx.notes))
-        self._tx.execute("SAVEPOINT attempt")
+        if not self._first:
+            self._tx.execute("SAVEPOINT attempt")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
         if error is None:
-            self._tx.execute("RELEASE SAVEPOINT attempt")
+            if not self._first:
+                self._tx.execute("RELEASE SAVEPOINT attempt")
             return False
         del self._tx.revoked[self._marks[0] :]
         del self._tx.notes[self._marks[1] :]
         # After a full disk, an I/O error or a lost connection the store may already have undone the whole transaction.
         if self._tx.connection.in_transaction:
-            self._tx.execute("ROLLBACK TO SAVEPOINT attempt")
-            self._tx.execute("RELEASE SAVEPOINT attempt")
+            self._undo()
         if not isinstance(error, Exception):
             return False
         self.error = error
         return True
+
+    def _undo(self) -> None:
+        if self._first:
+            self._tx.execute("ROLLBACK")
+            self._tx.execute(self._tx.sharing.begin)
+        else:
+            self._tx.execute("ROLLBACK TO SAVEPOINT attempt")
+            self._tx.execute("RELEASE SAVEPOINT attempt")
 
     def bug(self) -> Exception | None:
         """The error, if it was the body's own; an error of the store itself is raised again."""

@@ -185,7 +185,7 @@ class Writer:
 
     def _took_in(self, tx: Tx, intake: Intake[Any, Any], batch: Sequence[_Job]) -> bool:
         """False where they did not go together, and nothing was written."""
-        with Savepoint(tx) as savepoint:
+        with Savepoint(tx, first=True) as savepoint:
             for job, result in zip(batch, intake(tx, [job.item for job in batch]), strict=True):
                 job.result = result
         if isinstance(savepoint.error, self._sharing.errors) and not tx.connection.in_transaction:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 
 from bot.engine.port import Delivery
 from bot.engine.times import stored
@@ -12,6 +13,10 @@ from bot.engine.transaction import Tx
 
 GUID_KEPT = timedelta(days=7)
 """Longer than GitHub offers a delivery for redelivery (3 days), so none can be accepted a second time."""
+
+
+_MOST_IN_ONE = 64
+"""Deliveries in one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +34,40 @@ class Arrived:
     at: datetime
 
 
+class NotTogether(Exception):
+    """Some of several deliveries are known: stored one at a time they tell which."""
+
+
 def store(tx: Tx, arrived: Sequence[Arrived]) -> list[bool]:
-    """For each, False where its GUID is known. A delivery without a body is handled by being known."""
-    guids = [one.delivery.guid for one in arrived]
-    if len(arrived) > 1 and (len(set(guids)) < len(guids) or _known(tx, guids)):
-        return [added for one in arrived for added in store(tx, [one])]
-    results: list[bool] = []
-    while rest := arrived[len(results) :]:
-        # Few different statements, which the store then prepares once.
-        together = rest[: 1 << (len(rest).bit_length() - 1)]
-        added = _insert(tx, together)
-        if added not in (0, len(together)):
-            raise RuntimeError("another process took some of these in between: one at a time tells which")
-        results += [added > 0] * len(together)
-    return results
+    """For each, False where its GUID is known. A delivery without a body is handled by being known.
 
-
-def _known(tx: Tx, guids: Sequence[str]) -> bool:
-    padded = [*guids, *[guids[0]] * ((1 << (len(guids) - 1).bit_length()) - len(guids))]
-    sql = f"SELECT 1 FROM deliveries WHERE guid IN ({', '.join('?' * len(padded))}) LIMIT 1"
-    return tx.execute(sql, padded).fetchone() is not None
+    Raises NotTogether, having written the others, where only some of several are.
+    """
+    added = 0
+    for at in range(0, len(arrived), _MOST_IN_ONE):
+        added += _insert(tx, arrived[at : at + _MOST_IN_ONE])
+    if added not in (0, len(arrived)):
+        raise NotTogether
+    return [added > 0] * len(arrived)
 
 
 def _insert(tx: Tx, arrived: Sequence[Arrived]) -> int:
-    row = "(?, ?, ?, ?, ?, ?)"
-    sql = (
-        "INSERT INTO deliveries (guid, event, body, received_at, status, due) VALUES "
-        f"{', '.join([row] * len(arrived))} ON CONFLICT DO NOTHING"
-    )
     values: list[object] = []
     for one in arrived:
         delivery, at = one.delivery, stored(one.at)
         status = "handled" if delivery.body is None else "waiting"
         values += (delivery.guid, delivery.event, delivery.body, at, status, at)
-    return tx.execute(sql, values).rowcount
+    return tx.execute(_insertion(len(arrived)), values).rowcount
+
+
+@cache
+def _insertion(rows: int) -> str:
+    """Few different statements, which the store then prepares once."""
+    row = "(?, ?, ?, ?, ?, ?)"
+    return (
+        "INSERT INTO deliveries (guid, event, body, received_at, status, due) VALUES "
+        f"{', '.join([row] * rows)} ON CONFLICT DO NOTHING"
+    )
 
 
 def next_waiting(tx: Tx, now: datetime) -> Waiting | None:
