@@ -150,7 +150,7 @@ def _door(settings: Settings, engine: GateEngine, tally: Tally) -> Door:
     def keep(event: str, body: bytes) -> bytes | None:
         return kept(event, body, settings.mention)
 
-    return door(settings.webhook_secret.get_secret_value().encode(), counting(engine.accept, tally), keep)
+    return door(settings.webhook_secret.get_secret_value().encode(), counting(engine.take, tally), keep)
 
 
 def _web(

@@ -5,7 +5,7 @@ Nothing in `bot` knows of this: the classes it is made of are wrapped from here,
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from http import HTTPStatus
@@ -21,7 +21,7 @@ from bench.reliability.points import Points, always
 from bot.checkout.trees import Trees
 from bot.effects.context import Rooms
 from bot.effects.registry import Policy
-from bot.engine.port import Effect, EffectContext, Outcome, Performer
+from bot.engine.port import Delivery, Effect, EffectContext, Outcome, Performer, Told
 from bot.engine.shell import ShellEngine
 from bot.engine.transaction import Rows, Tx
 from bot.gating.events import Event
@@ -105,9 +105,19 @@ def _around_commits(points: Points) -> None:
 
 def _around_acknowledgements(points: Points) -> None:
     """A delivery: come, stored, and its 202 handed to the kernel."""
-    accept: Callable[..., Awaitable[bool]] = ShellEngine.accept
+    take: Callable[..., None] = ShellEngine.take
     finish, answer = RequestHandler.finish_response, Express._answer
-    ShellEngine.accept = points.around(accept, always("accept"))  # type: ignore[method-assign]
+
+    @wraps(take)
+    def taking(self: ShellEngine[Any, Any], delivery: Delivery, told: Told) -> None:
+        def telling(known: bool | Exception) -> None:
+            points.passing("after accept")
+            told(known)
+
+        points.passing("before accept")
+        take(self, delivery, telling)
+
+    ShellEngine.take = taking  # type: ignore[method-assign]
 
     @wraps(finish)
     async def finishing(self: RequestHandler, request: Any, resp: Any, *rest: Any, **named: Any) -> Any:

@@ -86,6 +86,10 @@ class Delivery:
     body: bytes | None
 
 
+Told = Callable[[bool | Exception], None]
+"""Hears what became of a delivery: whether it was new, or why it could not be stored (StoreError)."""
+
+
 @dataclass(frozen=True, slots=True)
 class EffectRequest:
     """An act on the outside world, asked for by a transition.
@@ -207,8 +211,11 @@ class Performer(Protocol[S_contra, E_co]):
 class Engine(Protocol[S_co, E_contra]):
     """A running shell."""
 
-    def accept(self, delivery: Delivery) -> Awaitable[bool]:
+    async def accept(self, delivery: Delivery) -> bool:
         """Store durably; False when this GUID was accepted before. Raises StoreError when it could not be stored."""
+
+    def take(self, delivery: Delivery, told: Told) -> None:
+        """The same for whoever has many at once: `told` hears of it on the event loop, right after the commit."""
 
     async def unheard(self, guids: Collection[str]) -> frozenset[str]:
         """Those of these GUIDs that were never accepted, or so long ago that they are forgotten."""

@@ -25,8 +25,8 @@ PAUSE = 0.025
 CROWD = 50
 """Deliveries in a window, 1,000 in a second: accepting them takes all there is, and each item holds many up."""
 
-LONG_PAUSE = 0.5
-"""Between two items then: less than one delivery in a hundred waits for one of them."""
+LONG_PAUSE = 2.0
+"""Between two items then: less than one delivery in a hundred waits for one of them or for the effects that follow."""
 
 LONGEST = 10.0
 """Seconds. A backlog of more is no burst any more, and people wait for answers."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from random import Random
 from typing import Generic, Protocol, TypeVar
 
 from bot.engine.advancing import load_state
 from bot.engine.desk import Desk, next_due, revive, sweep
 from bot.engine.policy import EffectPolicy, Lane
-from bot.engine.port import CannotStart, Clock, Delivery, Machine
+from bot.engine.port import CannotStart, Clock, Delivery, Machine, Told
 from bot.engine.runner import Presence, Runner
 from bot.engine.rush import Rush
 from bot.engine.tables import history, inbox, inspection, moments, outbox
+from bot.engine.telling import tell
 from bot.engine.transaction import Tx
 from bot.engine.views import Counts, History, LogView, Overview
 from bot.engine.writer import Committed
@@ -40,8 +43,8 @@ class Store(Protocol):
     @property
     def commits(self) -> int: ...
     async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T: ...
-    def take_in(self, arrived: inbox.Arrived, *, rouses: bool) -> Awaitable[bool]:
-        """Write what came from outside, many in one transaction. False where it was known."""
+    def take_in(self, arrived: inbox.Arrived, told: Told, *, rouses: bool) -> None:
+        """Write what came from outside, many in one transaction."""
 
     async def read(self, work: Callable[[Tx], T]) -> T: ...
 
@@ -98,10 +101,15 @@ class ShellEngine(Generic[S, E]):
             store, self._desk, registry, self._state, self.overview, play.clock, play.grace, presence, self._rush
         )
 
-    def accept(self, delivery: Delivery) -> Awaitable[bool]:
+    async def accept(self, delivery: Delivery) -> bool:
+        stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self.take(delivery, partial(tell, stored))
+        return await stored
+
+    def take(self, delivery: Delivery, told: Told) -> None:
         self._rush.came()
         # What keeps only its GUID gives the loop nothing to look for.
-        return self._store.take_in(inbox.Arrived(delivery, self._clock.now()), rouses=delivery.body is not None)
+        self._store.take_in(inbox.Arrived(delivery, self._clock.now()), told, rouses=delivery.body is not None)
 
     async def unheard(self, guids: Collection[str]) -> frozenset[str]:
         return await self._store.read(lambda tx: inspection.unheard(tx, guids))

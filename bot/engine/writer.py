@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from bot.engine.port import StoreError
+from bot.engine.telling import tell
 from bot.engine.transaction import Connection, Savepoint, Sharing, Tx
 
 T = TypeVar("T")
@@ -40,7 +43,7 @@ Intake = Callable[[Tx, Sequence[Item]], Sequence[T]]
 @dataclass(slots=True)
 class _Job:
     work: Callable[[Tx], Any]
-    future: asyncio.Future[Any]
+    told: Callable[[Any], None]
     rouses: bool
     intake: Intake[Any, Any] | None = None
     item: Any = None
@@ -96,27 +99,26 @@ class Writer:
         """
         if self._closed:
             raise StoreError("the database is closed", transient=False)
-        job = _Job(work, self._loop.create_future(), rouses)
-        self._jobs.put([job])
-        result: T = await job.future
-        return result
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._jobs.put([_Job(work, partial(tell, future), rouses)])
+        return await future
 
-    def take_in(self, intake: Intake[Item, T], item: Item, *, rouses: bool) -> asyncio.Future[T]:
+    def take_in(
+        self, intake: Intake[Item, T], item: Item, told: Callable[[T | Exception], None], *, rouses: bool
+    ) -> None:
         """As `write`, for what comes in numbers: items that wait together are written by one call of `intake`.
 
-        They are committed before any other work that waits: somebody outside waits for them.
+        They are committed before any other work that waits: somebody outside waits for them. `told` hears what `intake`
+        gave, or the error, in the same turn of the event loop as the commit.
         """
-        future: asyncio.Future[T] = self._loop.create_future()
         if self._closed:
-            future.set_exception(StoreError("the database is closed", transient=False))
-        else:
-            # What the event loop hears in one turn is handed over once: each hand-over wakes a thread that competes
-            # with this one for the interpreter.
-            if not self._coming:
-                self._loop.call_soon(self._hand_over)
-            alone = lambda tx: intake(tx, [item])[0]  # noqa: E731
-            self._coming.append(_Job(alone, future, rouses, intake, item))
-        return future
+            self._loop.call_soon(told, StoreError("the database is closed", transient=False))
+            return
+        # What the event loop hears in one turn is handed over once: each hand-over wakes a thread that competes
+        # with this one for the interpreter.
+        if not self._coming:
+            self._loop.call_soon(self._hand_over)
+        self._coming.append(_Job(lambda tx: intake(tx, [item])[0], told, rouses, intake, item))
 
     def _hand_over(self) -> None:
         if self._coming:
@@ -208,13 +210,17 @@ class Writer:
     def _finish(self, batch: Sequence[_Job], revoked: Sequence[str]) -> None:
         # Revocations first: whoever learns of a commit must find the performers it revoked already told.
         self._committed(revoked, any(job.rouses and job.error is None for job in batch))
-        for job in batch:
-            if job.future.done():
-                continue
-            if job.error is None:
-                job.future.set_result(job.result)
-            else:
-                job.future.set_exception(job.error)
+        self._tell(deque(batch))
+
+    def _tell(self, jobs: deque[_Job]) -> None:
+        try:
+            while jobs:
+                job = jobs.popleft()
+                job.told(job.result if job.error is None else job.error)
+        finally:
+            # One whose hearing is broken keeps nobody else waiting.
+            if jobs:
+                self._loop.call_soon(self._tell, jobs)
 
 
 def _urgent_first(batch: Sequence[_Job], most: int) -> list[list[_Job]]:

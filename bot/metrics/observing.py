@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from bot.engine.policy import EffectPolicy
-from bot.engine.port import Delivery, Effect, EffectContext, Outcome, Revoked
+from bot.engine.port import Delivery, Effect, EffectContext, Outcome, Revoked, Told
 from bot.gating.events import Compared, Event
 from bot.gating.model import PullRequest
 from bot.logs import ids
@@ -16,6 +16,7 @@ from bot.metrics.tally import Reaction, Tally
 
 Policy = EffectPolicy[PullRequest, Event]
 # What says that a comment was seen; later reactions say what came of it.
+_BECAME = {True: "accepted", False: "seen before"}
 _FIRST_REACTION = ("react", "eyes")
 
 
@@ -51,19 +52,14 @@ def _observed(policy: Policy, tally: Tally, now: Callable[[], datetime]) -> Poli
     return replace(policy, perform=perform, failed=failed)
 
 
-def counting(accept: Callable[[Delivery], Awaitable[bool]], tally: Tally) -> Callable[[Delivery], Awaitable[bool]]:
-    """The same door for deliveries; what becomes of them is counted."""
+def counting(take: Callable[[Delivery, Told], None], tally: Tally) -> Callable[[Delivery, Told], None]:
+    """The same way in for deliveries; what becomes of them is counted."""
 
-    def count(stored: asyncio.Future[bool]) -> None:
-        if stored.cancelled() or stored.exception() is not None:
-            tally.deliveries["not stored"] += 1
-        else:
-            tally.deliveries["accepted" if stored.result() else "seen before"] += 1
+    def counted(delivery: Delivery, told: Told) -> None:
+        def count(known: bool | Exception) -> None:
+            tally.deliveries["not stored" if isinstance(known, Exception) else _BECAME[known]] += 1
+            told(known)
 
-    def counted(delivery: Delivery) -> Awaitable[bool]:
-        # A task of its own for each delivery would cost as much as storing it: a store gives a future.
-        stored = asyncio.ensure_future(accept(delivery))
-        stored.add_done_callback(count)
-        return stored
+        take(delivery, count)
 
     return counted

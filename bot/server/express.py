@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from email.utils import formatdate
-from functools import lru_cache
+from functools import lru_cache, partial
 from http import HTTPStatus
 from typing import cast
 
@@ -46,7 +46,7 @@ class Express(asyncio.Protocol):
         self._size = 0
         self._head: Head | None = None
         self._needed = 0
-        self._storing: Delivery | None = None
+        self._busy = False
         self._stays = True
         self._said_all = False
         self._full = False
@@ -69,15 +69,15 @@ class Express(asyncio.Protocol):
         self.heard_at = time.monotonic()
         self._pieces.append(data)
         self._size += len(data)
-        if self._storing is None:
-            self._read()
-        else:
+        if self._busy:
             self._pause()
+        else:
+            self._read()
 
     def eof_received(self) -> bool:
         """Who has said all may still listen for the answer."""
         self._said_all = True
-        return self._storing is not None
+        return self._busy
 
     def pause_writing(self) -> None:
         """Whoever does not read answers is not listened to."""
@@ -93,7 +93,7 @@ class Express(asyncio.Protocol):
     def end(self) -> None:
         """After the answer that is on its way, if one is."""
         self._stays = False
-        if self._storing is None and self._transport is not None:
+        if not self._busy and self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
@@ -103,7 +103,7 @@ class Express(asyncio.Protocol):
 
     @property
     def idle(self) -> bool:
-        return self._storing is None and not self._pieces
+        return not self._busy and not self._pieces
 
     @property
     def held(self) -> int:
@@ -147,24 +147,18 @@ class Express(asyncio.Protocol):
         self._stays = self._stays and head.stays
         self._head = None
         self._keep(text[self._needed :])
-        self._storing = checked
-        asyncio.ensure_future(self._door.accept(checked)).add_done_callback(self._stored)
-        return None
+        self._busy = True
+        return self._door.take(checked, partial(self._stored, checked))
 
-    def _stored(self, stored: asyncio.Future[bool]) -> None:
-        delivery, self._storing = self._storing, None
-        assert delivery is not None  # noqa: S101  # set by _take
-        if stored.cancelled():
-            return self.abort()
-        error = stored.exception()
-        if error is None:
-            new = stored.result()
-            self._answer(HTTPStatus.ACCEPTED, _BODIES[new])
-            self._door.heard.accepted(delivery, new)
+    def _stored(self, delivery: Delivery, known: bool | Exception) -> None:
+        self._busy = False
+        if isinstance(known, Exception):
+            self._door.heard.not_stored(delivery, known)
+            self._refuse(NOT_STORED if isinstance(known, UNAVAILABLE) else _FAILED)
         else:
-            self._door.heard.not_stored(delivery, error)
-            self._refuse(NOT_STORED if isinstance(error, UNAVAILABLE) else _FAILED)
-        return self._go_on()
+            self._answer(HTTPStatus.ACCEPTED, _BODIES[known])
+            self._door.heard.accepted(delivery, known)
+        self._go_on()
 
     def _go_on(self) -> None:
         if self._transport is None:
@@ -181,7 +175,7 @@ class Express(asyncio.Protocol):
 
     def _pause(self) -> None:
         """Hear the client, or do not, as there is room for what it says."""
-        pause = self._full or (self._storing is not None and self._size > MOST_AHEAD)
+        pause = self._full or (self._busy and self._size > MOST_AHEAD)
         if pause == self._paused or self._transport is None or self._transport.is_closing():
             return
         self._paused = pause

@@ -9,10 +9,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from aiohttp import ClientPayloadError, web
 
-from bot.engine.port import Delivery
+from bot.engine.port import Delivery, Told
+from bot.engine.telling import tell
 from bot.server.checks import (
     BROKEN_OFF,
     ENCODED,
@@ -29,7 +31,7 @@ from bot.server.checks import (
 )
 from bot.server.heard import Heard
 
-Accept = Callable[[Delivery], Awaitable[bool]]
+Take = Callable[[Delivery, Told], None]
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 # GitHub gives a delivery up after ten seconds. aiohttp itself waits for ever, also after a chunk that it cannot parse.
@@ -41,18 +43,18 @@ ACCEPTED = {True: "accepted", False: "seen before"}
 class Door:
     """What a request must pass, where its delivery goes, and how long its body may take.
 
-    `accept` stores a delivery durably, False for a GUID that it had before.
+    `take` stores a delivery durably, and tells.
     """
 
     checks: Checks
-    accept: Accept
+    take: Take
     heard: Heard
     patience: timedelta
 
 
-def door(secret: bytes | Sequence[bytes], accept: Accept, keep: Keep, *, patience: timedelta = PATIENCE) -> Door:
+def door(secret: bytes | Sequence[bytes], take: Take, keep: Keep, *, patience: timedelta = PATIENCE) -> Door:
     """ValueError where a secret is empty."""
-    return Door(Checks(secret, keep), accept, Heard(), patience)
+    return Door(Checks(secret, keep), take, Heard(), patience)
 
 
 def webhook(door: Door) -> Handler:
@@ -64,7 +66,7 @@ def webhook(door: Door) -> Handler:
             door.heard.refused(checked.status, checked.sentence)
             return web.json_response({"error": checked.sentence}, status=checked.status)
         try:
-            new = await door.accept(checked)
+            new = await _stored(checked, door)
         except UNAVAILABLE as error:
             door.heard.not_stored(checked, error)
             return web.json_response({"error": NOT_STORED.sentence}, status=NOT_STORED.status)
@@ -72,6 +74,12 @@ def webhook(door: Door) -> Handler:
         return web.json_response({"status": ACCEPTED[new]}, status=202)
 
     return handle
+
+
+async def _stored(delivery: Delivery, door: Door) -> bool:
+    stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    door.take(delivery, partial(tell, stored))
+    return await stored
 
 
 async def _delivery(request: web.Request, door: Door) -> Delivery | Refusal:

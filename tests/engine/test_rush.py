@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from bot.engine.port import Delivery
 from bot.engine.rush import CROWD, LONG_PAUSE, LONGEST, MANY, MOST_AT_ONCE, PAUSE, WINDOW, Rush
 from bot.engine.sqlite.database import Database
 from bot.engine.tables.inbox import Arrived
+from bot.engine.telling import tell
 from bot.engine.transaction import Tx
 from tests.engine.clock import START
 from tests.engine.script import Do, delivery
@@ -151,7 +153,9 @@ async def test_what_comes_is_committed_before_what_else_waits(tmp_path: Path) ->
         order.append(name)
 
     async def coming(guid: str) -> None:
-        await database.take_in(Arrived(Delivery(guid, "push", None), START), rouses=False)
+        told: asyncio.Future[bool] = loop.create_future()
+        database.take_in(Arrived(Delivery(guid, "push", None), START), partial(tell, told), rouses=False)
+        assert await told
         order.append(guid)
 
     occupied = asyncio.create_task(database.write(occupy))

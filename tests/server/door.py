@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,10 +16,10 @@ import msgspec
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
-from bot.engine.port import Delivery
+from bot.engine.port import Delivery, Told
 from bot.server.health import healthz
 from bot.server.listening import Listening
-from bot.server.webhook import PATIENCE, webhook
+from bot.server.webhook import PATIENCE, Take, webhook
 from bot.server.webhook import Door as WayIn
 from bot.server.webhook import door as way_in
 
@@ -45,6 +46,23 @@ def headers(body: bytes = BODY, **changes: str | None) -> dict[str, str]:
     return {name: value for name, value in changed.items() if value is not None}
 
 
+def taking(accept: Callable[[Delivery], Coroutine[Any, Any, bool]]) -> Take:
+    """A store that takes its time."""
+    under_way: set[asyncio.Task[bool]] = set()
+
+    def take(delivery: Delivery, told: Told) -> None:
+        def ended(task: asyncio.Task[bool]) -> None:
+            under_way.discard(task)
+            error = task.exception()
+            assert not isinstance(error, BaseException) or isinstance(error, Exception)
+            told(error or task.result())
+
+        under_way.add(task := asyncio.create_task(accept(delivery)))
+        task.add_done_callback(ended)
+
+    return take
+
+
 @dataclass
 class Door:
     """A served webhook door before a store in memory, which can be made to fail."""
@@ -52,6 +70,9 @@ class Door:
     stored: list[Delivery] = field(default_factory=list)
     trouble: Exception | None = None
     url: str = ""
+
+    def take(self, delivery: Delivery, told: Told) -> None:
+        taking(self.accept)(delivery, told)
 
     async def accept(self, delivery: Delivery) -> bool:
         if self.trouble is not None:
@@ -76,7 +97,7 @@ class Door:
 async def served(secrets: Sequence[bytes] = (SECRET,), patience: timedelta = PATIENCE) -> AsyncIterator[Door]:
     """As `perf-gate serve` listens."""
     door = Door()
-    way = way_in(secrets, door.accept, door.keep, patience=patience)
+    way = way_in(secrets, door.take, door.keep, patience=patience)
     listening = Listening(application(way), way)
     door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
     try:
@@ -89,7 +110,7 @@ async def served(secrets: Sequence[bytes] = (SECRET,), patience: timedelta = PAT
 async def served_whole(secrets: Sequence[bytes] = (SECRET,), patience: timedelta = PATIENCE) -> AsyncIterator[Door]:
     """Without the express way in: all of it by the HTTP server behind."""
     door = Door()
-    server = TestServer(application(way_in(secrets, door.accept, door.keep, patience=patience)))
+    server = TestServer(application(way_in(secrets, door.take, door.keep, patience=patience)))
     await server.start_server()
     door.url = str(server.make_url("")).rstrip("/")
     try:

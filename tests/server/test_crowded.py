@@ -11,9 +11,9 @@ import pytest
 from bot.engine.port import Delivery
 from bot.server.crowded import CROWDED, MOST_TOLD
 from bot.server.listening import Listening
-from bot.server.webhook import Accept
+from bot.server.webhook import Take
 from bot.server.webhook import door as way_in
-from tests.server.door import SECRET, Door, application
+from tests.server.door import SECRET, Door, application, taking
 from tests.server.wire import Wire, request, wire
 
 MOST = 3
@@ -34,8 +34,8 @@ class Storing:
 
 
 @asynccontextmanager
-async def listening_at(door: Door, accept: Accept) -> AsyncIterator[None]:
-    way = way_in(SECRET, accept, door.keep)
+async def listening_at(door: Door, take: Take) -> AsyncIterator[None]:
+    way = way_in(SECRET, take, door.keep)
     listening = Listening(application(way), way, most=MOST)
     door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
     try:
@@ -58,7 +58,7 @@ async def busy(door: Door, stack: AsyncExitStack, storing: Storing) -> list[Wire
 async def test_one_connection_too_many_is_told_so_and_the_others_are_served(caplog: pytest.LogCaptureFixture) -> None:
     door = Door()
     storing = Storing(door)
-    async with listening_at(door, storing), AsyncExitStack() as stack:
+    async with listening_at(door, taking(storing)), AsyncExitStack() as stack:
         clients = await busy(door, stack, storing)
         late = await stack.enter_async_context(wire(door))
         late.say(request(guid="late"))
@@ -74,7 +74,7 @@ async def test_one_connection_too_many_is_told_so_and_the_others_are_served(capl
 
 async def test_who_keeps_idle_connections_keeps_nobody_out() -> None:
     door = Door()
-    async with listening_at(door, door.accept), AsyncExitStack() as stack:
+    async with listening_at(door, door.take), AsyncExitStack() as stack:
         idle = []
         for number in range(MOST):
             client = await stack.enter_async_context(wire(door))
@@ -92,7 +92,7 @@ async def test_who_keeps_idle_connections_keeps_nobody_out() -> None:
 @pytest.mark.parametrize("then", [b"", b"GET / HTTP/1.1\r\nHost: bot\r\n"])
 async def test_who_keeps_connections_of_the_whole_server_without_a_request_keeps_nobody_out(then: bytes) -> None:
     door = Door()
-    async with listening_at(door, door.accept), AsyncExitStack() as stack:
+    async with listening_at(door, door.take), AsyncExitStack() as stack:
         kept = []
         for _ in range(MOST):
             client = await stack.enter_async_context(wire(door))
@@ -110,7 +110,7 @@ async def test_who_keeps_connections_of_the_whole_server_without_a_request_keeps
 async def test_a_request_that_the_whole_server_answers_makes_no_room_for_others() -> None:
     door = Door()
     storing = Storing(door)
-    async with listening_at(door, storing), AsyncExitStack() as stack:
+    async with listening_at(door, taking(storing)), AsyncExitStack() as stack:
         answered = []
         for number in range(MOST):
             client = await stack.enter_async_context(wire(door))
@@ -128,7 +128,7 @@ async def test_a_request_that_the_whole_server_answers_makes_no_room_for_others(
 async def test_a_crowd_that_says_nothing_is_hung_up_on() -> None:
     door = Door()
     storing = Storing(door)
-    async with listening_at(door, storing), AsyncExitStack() as stack:
+    async with listening_at(door, taking(storing)), AsyncExitStack() as stack:
         await busy(door, stack, storing)
         silent = [await stack.enter_async_context(wire(door)) for _ in range(MOST_TOLD + 1)]
         assert await silent[-1].over()

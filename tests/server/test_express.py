@@ -15,7 +15,7 @@ from bot.server.head import LARGEST_HEAD, LARGEST_PLAIN_BODY
 from bot.server.listening import Listening
 from bot.server.webhook import door as way_in
 from bot.serving import end
-from tests.server.door import BODY, GUID, SECRET, Door, application, served
+from tests.server.door import BODY, GUID, SECRET, Door, application, served, taking
 from tests.server.wire import request, wire
 
 ONE_READ = 256 * 1024
@@ -90,7 +90,7 @@ async def test_what_is_kept_of_a_client_that_sends_far_ahead_stays_small() -> No
         most = max(most, *(connection.held for connection in listening.here))
         return await door.accept(delivery)
 
-    way = way_in(SECRET, accept, door.keep)
+    way = way_in(SECRET, taking(accept), door.keep)
     listening = Listening(application(way), way)
     door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
     ahead = b"".join(request(guid=f"g{number}") for number in range(4000))
@@ -216,7 +216,7 @@ async def test_what_is_being_stored_is_answered_before_the_bot_stops() -> None:
         await go.wait()
         return await door.accept(delivery)
 
-    way = way_in(SECRET, accept, door.keep)
+    way = way_in(SECRET, taking(accept), door.keep)
     listening = Listening(application(way), way)
     door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
     async with wire(door) as client, wire(door) as idle:
@@ -242,7 +242,7 @@ async def test_no_new_effect_begins_while_a_last_delivery_is_being_told() -> Non
     async def engine() -> None:
         await asyncio.get_running_loop().create_future()
 
-    way = way_in(SECRET, accept, door.keep)
+    way = way_in(SECRET, taking(accept), door.keep)
     listening = Listening(application(way), way)
     door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
     acting = asyncio.create_task(engine())
@@ -268,7 +268,7 @@ async def test_stranger_who_never_comes_to_an_end_does_not_keep_the_bot_from_sto
         raise AssertionError
 
     door = Door()
-    way = way_in(SECRET, door.accept, door.keep, patience=timedelta(milliseconds=10))
+    way = way_in(SECRET, door.take, door.keep, patience=timedelta(milliseconds=10))
     app = application(way)
     app.router.add_get("/never", never)
     listening = Listening(app, way)

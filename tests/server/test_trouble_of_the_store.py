@@ -36,7 +36,7 @@ async def served(database: Path) -> AsyncIterator[Stored]:
     door = Stored()
     async with SqliteEngine.open(database, Script(), (), (), ManualClock(), seeded(1)) as engine:
         door.engine = engine
-        way = way_in(SECRET, engine.accept, door.keep)
+        way = way_in(SECRET, engine.take, door.keep)
         listening = Listening(application(way), way)
         door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
         try:

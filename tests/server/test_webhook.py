@@ -196,7 +196,7 @@ async def test_secret_can_be_rotated_without_losing_a_delivery(serving: Serving)
 @pytest.mark.parametrize("secret", [b"", [], [b"good", b""]])
 def test_empty_secret_is_no_secret(secret: Any) -> None:
     with pytest.raises(ValueError, match="must not be empty"):
-        way_in(secret, Door().accept, Door().keep)
+        way_in(secret, Door().take, Door().keep)
 
 
 async def test_health_is_answered(door: Door) -> None:

@@ -39,7 +39,7 @@ class Knocker:
         self.runner.run(self._open())
 
     async def _open(self) -> None:
-        way_in = door(SECRET, self.door.accept, self.door.keep)
+        way_in = door(SECRET, self.door.take, self.door.keep)
         app = web.Application()
         app.router.add_post("/webhook", webhook(way_in))
         self.listening = Listening(app, way_in)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import psycopg
 
-from bot.engine.port import CannotStart
+from bot.engine.port import CannotStart, Told
 from bot.engine.postgres.schema import prepare
 from bot.engine.postgres.session import Session, describe, with_defaults
 from bot.engine.postgres.sharing import ManyProcesses
@@ -44,8 +44,8 @@ class Database:
     async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T:
         return await self._moving.write(work, rouses=rouses)
 
-    def take_in(self, arrived: inbox.Arrived, *, rouses: bool) -> Awaitable[bool]:
-        return self._taking_in.take_in(inbox.store, arrived, rouses=rouses)
+    def take_in(self, arrived: inbox.Arrived, told: Told, *, rouses: bool) -> None:
+        self._taking_in.take_in(inbox.store, arrived, told, rouses=rouses)
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         return await self._reader.read(work)

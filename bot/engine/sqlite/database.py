@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from bot.engine.port import CannotStart
+from bot.engine.port import CannotStart, Told
 from bot.engine.sqlite.alone import Alone
 from bot.engine.sqlite.backup import damage
 from bot.engine.sqlite.checkpoint import LAST_RESORT_PAGES, Checkpoints
@@ -63,9 +63,9 @@ class Database:
     async def write(self, work: Callable[[Tx], T], *, rouses: bool = True) -> T:
         return await self._writer.write(work, rouses=rouses)
 
-    def take_in(self, arrived: inbox.Arrived, *, rouses: bool) -> Awaitable[bool]:
+    def take_in(self, arrived: inbox.Arrived, told: Told, *, rouses: bool) -> None:
         """Write what came from outside, before all else that waits."""
-        return self._writer.take_in(inbox.store, arrived, rouses=rouses)
+        self._writer.take_in(inbox.store, arrived, told, rouses=rouses)
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         return await self._reader.read(work)
