@@ -19,6 +19,7 @@ import msgspec
 
 from bot.engine.port import Delivery
 from bot.server.checks import NOT_STORED, UNAVAILABLE, Refusal, bad_names, too_slow
+from bot.server.crowded import CROWDED
 from bot.server.head import ENDING, LARGEST_HEAD, OPENING, Head, plain_head
 from bot.server.webhook import ACCEPTED, Door
 
@@ -52,7 +53,7 @@ class Express(asyncio.Protocol):
         self._full = False
         self._paused = False
         self._slow: asyncio.TimerHandle | None = None
-        self.heard_at = time.monotonic()
+        self._waits_since = self.heard_at = time.monotonic()
 
     # What the event loop calls.
 
@@ -101,9 +102,18 @@ class Express(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def make_room(self) -> None:
+        """For others: its client sends too slowly."""
+        self._turn_away(CROWDED)
+
     @property
     def idle(self) -> bool:
         return not self._busy and not self._pieces
+
+    @property
+    def waits_since(self) -> float | None:
+        """By `time.monotonic`: when a request began whose rest has not come yet; None where none has."""
+        return None if self._slow is None else self._waits_since
 
     @property
     def held(self) -> int:
@@ -141,9 +151,7 @@ class Express(asyncio.Protocol):
         checked = self._door.checks.delivery(head.event, head.guid, head.signature, body)
         if isinstance(checked, Refusal):
             return self._hand_over()
-        if self._slow is not None:
-            self._slow.cancel()
-            self._slow = None
+        self._wait_no_more()
         self._stays = self._stays and head.stays
         self._head = None
         self._keep(text[self._needed :])
@@ -197,10 +205,19 @@ class Express(asyncio.Protocol):
         if self._said_all:
             self.abort()
         elif self._slow is None:
+            self._waits_since = time.monotonic()
             self._slow = self._loop.call_later(self._door.patience.total_seconds(), self._too_slow)
 
+    def _wait_no_more(self) -> None:
+        if self._slow is not None:
+            self._slow.cancel()
+            self._slow = None
+
     def _too_slow(self) -> None:
-        refusal = too_slow(self._door.patience.total_seconds())
+        self._turn_away(too_slow(self._door.patience.total_seconds()))
+
+    def _turn_away(self, refusal: Refusal) -> None:
+        self._wait_no_more()
         self._door.heard.refused(refusal.status, refusal.sentence)
         self._stays = False
         self._refuse(refusal)
@@ -221,9 +238,7 @@ class Express(asyncio.Protocol):
             whole.eof_received()
 
     def _leave(self) -> None:
-        if self._slow is not None:
-            self._slow.cancel()
-            self._slow = None
+        self._wait_no_more()
         self._all_here.discard(self)
         self._left()
 

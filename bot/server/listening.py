@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from datetime import timedelta
 
 from aiohttp import web
@@ -17,12 +18,18 @@ from bot.server.webhook import Door
 IDLE = timedelta(seconds=75)
 """A kept connection on which nothing comes is closed: aiohttp's own keep-alive, for those it does not serve."""
 
+SLOW = timedelta(seconds=1)
+"""GitHub sends a request within milliseconds; one that takes longer is awaited only while there is room."""
+
 
 class Listening:
     """Made by `start`, ended by `stop`."""
 
-    def __init__(self, application: web.Application, door: Door, most: int = MOST_CONNECTIONS) -> None:
-        """`most` connections are served at once; one that nobody uses makes room, else the next is refused."""
+    def __init__(
+        self, application: web.Application, door: Door, most: int = MOST_CONNECTIONS, slow: timedelta = SLOW
+    ) -> None:
+        """`most` connections are served at once. One that nobody uses makes room, else one whose request has not come
+        within `slow`; else the next is refused."""
         application.middlewares.append(self._answering)
         self._runner = web.AppRunner(
             application,
@@ -36,7 +43,8 @@ class Listening:
         self._most = most
         self._here: set[Express] = set()
         self._refused: set[Crowded] = set()
-        self._asked: set[web.RequestHandler] = set()
+        self._slow = slow.total_seconds()
+        self._asked: dict[web.RequestHandler, tuple[web.Request, float]] = {}
         self._empty = asyncio.Event()
         self._server: asyncio.Server | None = None
         self._looking: asyncio.TimerHandle | None = None
@@ -77,15 +85,24 @@ class Listening:
         """The connections that the HTTP server has not taken over."""
         return self._here
 
+    @property
+    def unfinished(self) -> int:
+        """Requests that have begun to come, and are awaited."""
+        return len(list(self._awaited()))
+
     def _connected(self) -> asyncio.Protocol:
         server = self._runner.server
         assert server is not None, "set up by start"  # noqa: S101
-        if len(self._here) + len(server.connections) >= self._most and not self._one_idle_goes():
+        if len(self._here) + len(server.connections) >= self._most and not self._one_goes():
             return Crowded(self._refused, self._door.heard)
         return Express(self._door, server, self._here, self._connection_left)
 
+    def _one_goes(self) -> bool:
+        """Who keeps connections without using them, or as good as that, must not keep others out."""
+        return self._one_idle_goes() or self._one_slow_goes()
+
     def _one_idle_goes(self) -> bool:
-        """The one that was silent for longest: who keeps connections without using them must not keep others out."""
+        """The one that was silent for longest."""
         idle = [connection for connection in self._here if connection.idle and not connection.ending]
         if idle:
             min(idle, key=lambda connection: connection.heard_at).end()
@@ -99,14 +116,31 @@ class Listening:
         longest.force_close()
         return True
 
+    def _one_slow_goes(self) -> bool:
+        """The one whose request is awaited for longest: a stranger's, unsigned, may never come to its end."""
+        since, go = min(self._awaited(), key=lambda one: one[0], default=(math.inf, None))
+        if go is None or time.monotonic() - since < self._slow:
+            return False
+        go()
+        return True
+
+    def _awaited(self) -> Iterator[tuple[float, Callable[[], None]]]:
+        """Since when, by `time.monotonic`, and how to end it; of each request that has not come to its end."""
+        for connection in self._here:
+            if (since := connection.waits_since) is not None:
+                yield since, connection.make_room
+        for asked, (request, begun) in self._asked.items():
+            if asked.transport is not None and not request.content.is_eof():
+                yield begun, asked.force_close
+
     @web.middleware
     async def _answering(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """A connection of the HTTP server with a request under way is in use."""
-        self._asked.add(request.protocol)
+        self._asked[request.protocol] = request, time.monotonic()
         try:
             return await handler(request)
         finally:
-            self._asked.discard(request.protocol)
+            del self._asked[request.protocol]
 
     def _connection_left(self) -> None:
         if self._here:

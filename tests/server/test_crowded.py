@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 
 import pytest
 
 from bot.engine.port import Delivery
 from bot.server.crowded import CROWDED, MOST_TOLD
-from bot.server.listening import Listening
+from bot.server.listening import SLOW, Listening
 from bot.server.webhook import Take
 from bot.server.webhook import door as way_in
 from tests.server.door import SECRET, Door, application, taking
-from tests.server.wire import Wire, request, wire
+from tests.server.wire import Wire, request, turns_until, wire
 
 MOST = 3
 
@@ -34,12 +35,12 @@ class Storing:
 
 
 @asynccontextmanager
-async def listening_at(door: Door, take: Take) -> AsyncIterator[None]:
+async def listening_at(door: Door, take: Take, slow: timedelta = SLOW) -> AsyncIterator[Listening]:
     way = way_in(SECRET, take, door.keep)
-    listening = Listening(application(way), way, most=MOST)
+    listening = Listening(application(way), way, most=MOST, slow=slow)
     door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
     try:
-        yield
+        yield listening
     finally:
         await listening.stop()
 
@@ -123,6 +124,67 @@ async def test_a_request_that_the_whole_server_answers_makes_no_room_for_others(
         assert (await late.answer())[0] == 503
         storing.go.set()
         assert [(await client.answer())[0] for client in answered] == [202] * MOST
+
+
+FOREIGN = (b"/webhook", b"/webhook?", 1)
+"""GitHub does not ask so: it is not for the quick way in."""
+
+
+async def slow_ones(door: Door, listening: Listening, stack: AsyncExitStack, *, foreign: bool = False) -> list[Wire]:
+    """As many clients as there is room for, each with a request whose last byte does not come."""
+    clients: list[Wire] = []
+    for number in range(MOST):
+        client = await stack.enter_async_context(wire(door))
+        said = request(guid=f"slow{number}")[:-1]
+        client.say(said.replace(*FOREIGN) if foreign else said)
+        await turns_until(lambda: listening.unfinished > len(clients))
+        clients.append(client)
+    return clients
+
+
+@pytest.mark.parametrize("foreign", [False, True], ids=["the quick way", "the whole server"])
+async def test_who_sends_slowly_keeps_nobody_out(foreign: bool) -> None:
+    door = Door()
+    async with listening_at(door, door.take, timedelta(0)) as listening, AsyncExitStack() as stack:
+        slow = await slow_ones(door, listening, stack, foreign=foreign)
+        late = await stack.enter_async_context(wire(door))
+        late.say(request(guid="late"))
+        assert (await late.answer())[0] == 202
+        if not foreign:
+            assert await slow[0].answer() == (503, {"error": CROWDED.sentence})
+        assert await slow[0].over(), "the one that is awaited for longest made room"
+        slow[1].say(request()[-1:])
+        assert (await slow[1].answer())[0] == 202, "and no other"
+
+
+@pytest.mark.parametrize("foreign", [False, True], ids=["the quick way", "the whole server"])
+async def test_who_is_just_sending_makes_no_room_for_others(foreign: bool) -> None:
+    door = Door()
+    async with listening_at(door, door.take) as listening, AsyncExitStack() as stack:
+        sending = await slow_ones(door, listening, stack, foreign=foreign)
+        late = await stack.enter_async_context(wire(door))
+        late.say(request(guid="late"))
+        assert await late.answer() == (503, {"error": CROWDED.sentence})
+        for client in sending:
+            client.say(request()[-1:])
+            assert (await client.answer())[0] == 202
+
+
+async def test_of_both_ways_in_the_slowest_goes() -> None:
+    door = Door()
+    async with listening_at(door, door.take, timedelta(0)) as listening, AsyncExitStack() as stack:
+        clients: list[Wire] = []
+        for number in range(MOST):
+            client = await stack.enter_async_context(wire(door))
+            said = request(guid=f"slow{number}")[:-1]
+            client.say(said if number else said.replace(*FOREIGN))
+            await turns_until(lambda: listening.unfinished > len(clients))
+            clients.append(client)
+        late = await stack.enter_async_context(wire(door))
+        late.say(request(guid="late"))
+        assert (await late.answer())[0] == 202
+        assert await clients[0].over()
+        assert listening.unfinished == MOST - 1
 
 
 async def test_a_crowd_that_says_nothing_is_hung_up_on() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
@@ -48,3 +48,12 @@ def request(body: bytes = BODY, guid: str = GUID, *, length: int | None = None, 
     fields = headers(body, X_GitHub_Delivery=guid, Content_Length=str(said), Host="bot", **changes)
     lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     return b"POST /webhook HTTP/1.1\r\n" + lines.encode() + b"\r\n" + body
+
+
+async def turns_until(is_so: Callable[[], bool]) -> None:
+    """Let the event loop turn until it has taken in what was sent to it."""
+    async with asyncio.timeout(30):
+        while not is_so():
+            over = asyncio.Event()
+            asyncio.get_running_loop().call_soon(over.set)
+            await over.wait()
