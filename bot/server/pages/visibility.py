@@ -17,6 +17,9 @@ from bot.faults import Fault
 BELIEVED_FOR = timedelta(minutes=5)
 """How long an answer about a repository counts: what is made private is closed here as soon."""
 
+ASKED_AGAIN = timedelta(seconds=10)
+"""How soon GitHub is asked again where it never said anything: that it could not be asked is no answer."""
+
 OUTLIVES_GITHUB = timedelta(hours=6)
 """How long a repository stays public here while GitHub cannot be reached, where nobody can make it private either."""
 
@@ -32,11 +35,11 @@ IsPublic = Callable[[str, int], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """`said_at`: when GitHub said so, `asked_at` when it was last asked."""
+    """`said_at`: when GitHub said so, None where it never said anything; `until` when it is asked again."""
 
     public: bool
-    said_at: datetime
-    asked_at: datetime
+    said_at: datetime | None
+    until: datetime
 
 
 @dataclass(slots=True)
@@ -54,18 +57,21 @@ class Visibility:
 
     async def _is_public(self, name: str, through: int) -> bool:
         known, now = self._known.get(name), self.now()
-        if known is not None and now - known.asked_at < BELIEVED_FOR:
+        if known is not None and now < known.until:
             return known.public
         if len(self._known) >= _MOST_REPOSITORIES:
             self._known.clear()
         try:
             async with asyncio.timeout(self.patience_seconds):
-                answer = _Known(await self.ask(name, through), now, now)
+                answer = _Known(await self.ask(name, through), now, now + BELIEVED_FOR)
         except (Fault, TimeoutError) as problem:
             details = {"repository": name, "why": str(problem) or "no answer in time"}
             _log.warning("it is not known whether a repository is public", extra=details)
             unreachable = isinstance(problem, TimeoutError) or problem.retryable
-            lately = known is not None and known.public and now - known.said_at < OUTLIVES_GITHUB
-            answer = _Known(unreachable and lately, known.said_at if known is not None else now, now)
+            # A refusal is an answer of a kind.
+            said_at = now if not unreachable else known.said_at if known is not None else None
+            lately = known is not None and known.public and said_at is not None and now - said_at < OUTLIVES_GITHUB
+            wait = ASKED_AGAIN if said_at is None else BELIEVED_FOR
+            answer = _Known(unreachable and lately, said_at, now + wait)
         self._known[name] = answer
         return answer.public

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from bot.faults import Fault
 from bot.server.pages.access import COOKIE, SESSION, Operators
 from bot.server.pages.routes import HEADERS
-from bot.server.pages.visibility import BELIEVED_FOR, OUTLIVES_GITHUB, Visibility
+from bot.server.pages.visibility import ASKED_AGAIN, BELIEVED_FOR, OUTLIVES_GITHUB, Visibility
 from tests.conversations.world import START, World, world
 
 TOKEN = "the operators' own token"
@@ -117,6 +117,27 @@ async def test_what_github_called_public_stays_so_for_hours_that_it_cannot_be_re
     assert await later(BELIEVED_FOR, True)
     assert not await later(BELIEVED_FOR, False)
     assert not await later(BELIEVED_FOR, down)
+
+
+async def test_a_gap_of_github_while_the_bot_starts_closes_no_page_for_minutes() -> None:
+    now, asked = START, 0
+    answers: list[Answer] = [*(Fault("GitHub does not answer", retryable=True) for _ in range(2)), True]
+
+    async def ask(_name: str, _through: int) -> bool:
+        nonlocal asked
+        asked += 1
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    visibility = Visibility(ask, lambda: now)
+    shown = []
+    for span in (timedelta(0), ASKED_AGAIN / 2, ASKED_AGAIN / 2, ASKED_AGAIN):
+        now += span
+        shown.append(bool(await visibility.public([("o/r", 1)])))
+    # Not at every page either: those who reload would all wait for it.
+    assert (shown, asked) == ([False, False, False, True], 3)
 
 
 async def test_what_is_added_to_a_link_changes_no_page(tmp_path: Path) -> None:
