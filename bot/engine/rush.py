@@ -64,7 +64,11 @@ class Rush:
         """Let those pass that are to be accepted, if there is a rush; how many items to handle then."""
         if not self.on:
             return MOST_AT_ONCE
-        await self._wait(LONG_PAUSE if self._most >= CROWD else PAUSE)
+        until = self._seconds() + LONG_PAUSE
+        await self._wait(PAUSE)
+        # In small steps: who speaks at the end of a crowd waits for no more than one of them.
+        while self._most >= CROWD and self._seconds() < until and self.on:
+            await self._wait(PAUSE)
         return 1 if self.on else MOST_AT_ONCE
 
     @property

@@ -86,24 +86,41 @@ async def test_handling_goes_on_in_a_rush_one_at_a_time() -> None:
     assert await rush.give_way() == 1
 
 
-@pytest.mark.parametrize(("deliveries", "pause"), [(MANY, PAUSE), (CROWD - 1, PAUSE), (CROWD, LONG_PAUSE)])
-async def test_the_more_come_the_longer_handling_waits(deliveries: int, pause: float) -> None:
-    """Where accepting takes all there is, each item that is handled holds up many: then it is few a second."""
-    waited: list[float] = []
+class Wait:
+    """Moves the watch; with a rush, `more` deliveries come in each step."""
 
-    async def wait(seconds: float) -> None:
-        waited.append(seconds)
+    def __init__(self, watch: Watch, more: int = 0) -> None:
+        self.watch, self.more, self.waited = watch, more, 0.0
+        self.rush: Rush | None = None
 
+    async def __call__(self, seconds: float) -> None:
+        assert seconds <= PAUSE
+        self.waited += seconds
+        self.watch.pass_(seconds)
+        if self.rush is not None:
+            crowd(self.rush, self.more)
+
+
+@pytest.mark.parametrize(
+    ("deliveries", "more", "pause"), [(MANY, MANY, PAUSE), (CROWD - 1, 0, PAUSE), (CROWD, CROWD, LONG_PAUSE)]
+)
+async def test_the_more_come_the_longer_handling_waits(deliveries: int, more: int, pause: float) -> None:
+    """Where accepting takes all there is, each item that is handled holds up many: then it is few a minute."""
     watch = Watch()
-    rush = Rush(watch, wait)
+    wait = Wait(watch, more)
+    rush = wait.rush = Rush(watch, wait)
     crowd(rush, deliveries)
-    await rush.give_way()
-    watch.pass_(A_WINDOW)
-    await rush.give_way()
-    assert waited == [pause, pause]
-    watch.pass_(A_WINDOW)
-    await rush.give_way()
-    assert waited == [pause, pause]
+    assert await rush.give_way() == 1
+    assert pause <= wait.waited < pause + 2 * PAUSE
+
+
+async def test_who_speaks_at_the_end_of_a_crowd_does_not_wait_as_long_as_one_within_it() -> None:
+    watch = Watch()
+    wait = Wait(watch)
+    rush = Rush(watch, wait)
+    crowd(rush, 10 * CROWD)
+    assert await rush.give_way() == MOST_AT_ONCE
+    assert wait.waited <= 4 * WINDOW < LONG_PAUSE
 
 
 async def test_deliveries_that_come_together_are_all_stored_and_handled_once(shell: Shell) -> None:
