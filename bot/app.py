@@ -107,7 +107,7 @@ async def open_app(
             github.keep_pace_in(PaceLedger(engine), shared=settings.database_url is not None)
             await _sweep(engine, rooms)
             rounds, vitals = Rounds(github, engine, clock, settings.mention), Vitals(clock.now())
-            pages, way_in = _pages(rooms, clock), _door(settings, engine, tally)
+            pages, way_in = _pages(rooms, clock), _door(settings, engine, tally, clock)
             serving = _web(rooms, engine, way_in, rounds, vitals, clock, pages, tally)
             yield App(engine, rooms, serving, way_in, rounds, vitals, pages)
 
@@ -146,11 +146,12 @@ def _scheduled(tier: Latest) -> Scheduled | None:
     return Scheduled(run.id, run.url, run.head_sha, run.created_at, within)
 
 
-def _door(settings: Settings, engine: GateEngine, tally: Tally) -> Door:
+def _door(settings: Settings, engine: GateEngine, tally: Tally, clock: Clock) -> Door:
     def keep(event: str, body: bytes) -> bytes | None:
         return kept(event, body, settings.mention)
 
-    return door(settings.webhook_secret.get_secret_value().encode(), counting(engine.take, tally), keep)
+    secret = settings.webhook_secret.get_secret_value().encode()
+    return door(secret, counting(engine.take, tally), keep, now=clock.now)
 
 
 def _web(
@@ -168,7 +169,7 @@ def _web(
     every = timedelta(seconds=rooms.settings.recovery_seconds)
 
     def signs() -> Signs:
-        return Signs(vitals.started, rounds.ended_at, every, vitals.sandbox_holds, rounds.asked_at)
+        return Signs(vitals.started, rounds.ended_at, every, vitals.sandbox_holds, rounds.asked_at, door.heard.lately)
 
     application.router.add_get("/healthz", healthz)
     application.router.add_get("/readyz", readiness(engine, signs, clock.now))

@@ -53,7 +53,7 @@ NOT_JSON = Refusal(
 )
 _NO_EVENT = Refusal(400, "The X-GitHub-Event header is missing or no event's name; is this request from GitHub?")
 _NO_GUID = Refusal(400, "The X-GitHub-Delivery header is missing or no GUID; is this request from GitHub?")
-_NOT_SIGNED = Refusal(
+NOT_SIGNED = Refusal(
     401,
     "The X-Hub-Signature-256 header is missing or does not match the body; "
     "set the same webhook secret in the App's settings and in perf-gate's PERF_GATE_WEBHOOK_SECRET.",
@@ -83,7 +83,7 @@ class Checks:
 
     def delivery(self, event: str, guid: str, signature: str | None, body: bytes) -> Delivery | Refusal:
         if not self._secrets.signed(body, signature):
-            return _NOT_SIGNED
+            return NOT_SIGNED
         try:
             # Whoever reads JSON skips what it does not need without looking at its encoding.
             if not body.isascii():

@@ -46,7 +46,7 @@ class Crowded(asyncio.Protocol):
         if self._told or self._transport is None:
             return
         self._told = True
-        self._heard.refused(CROWDED.status, CROWDED.sentence)
+        self._heard.refused(CROWDED)
         body = msgspec.json.encode({"error": CROWDED.sentence})
         lines = [
             "HTTP/1.1 503 Service Unavailable",

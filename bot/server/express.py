@@ -218,7 +218,7 @@ class Express(asyncio.Protocol):
 
     def _turn_away(self, refusal: Refusal) -> None:
         self._wait_no_more()
-        self._door.heard.refused(refusal.status, refusal.sentence)
+        self._door.heard.refused(refusal)
         self._stays = False
         self._refuse(refusal)
         self._go_on()

@@ -18,6 +18,7 @@ from aiohttp import web
 
 from bot.engine.port import StoreError
 from bot.engine.views import Counts
+from bot.server.heard import Lately
 
 WAITS_TOO_LONG = timedelta(minutes=1)
 """A delivery is handled within milliseconds, or tried five times within half a minute and then given up."""
@@ -27,6 +28,11 @@ ROUNDS_MISSED = 3
 
 LEAST_ROUND = timedelta(minutes=15)
 """A round over hundreds of live runs keeps GitHub's limits, and so takes minutes."""
+
+LATELY = timedelta(minutes=10)
+"""How long a delivery that was turned away counts."""
+
+NOTHING_HEARD = Lately()
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +50,7 @@ class Signs:
     """What else there is to know. `round_ended`: of the last round of recovery, None before the first; `asked_at`: when
     GitHub last told it which webhooks it could not deliver, None while it never did.
 
-    `sandbox_holds`: None while it is being tested.
+    `sandbox_holds`: None while it is being tested. `door`: what was heard there last.
     """
 
     started: datetime
@@ -52,6 +58,7 @@ class Signs:
     round_every: timedelta
     sandbox_holds: bool | None
     asked_at: datetime | None = None
+    door: Lately = NOTHING_HEARD
 
 
 def readiness(
@@ -87,10 +94,37 @@ def _reasons(running: bool, counts: Counts, seen: Signs, now: datetime) -> Itera
     elif not seen.sandbox_holds:
         # Anybody may ask this door: the reason, with its paths, is in the log.
         yield "the sandbox does not hold, so no preflight and no ferry will run; the log says why"
+    yield from _turned_away(seen.door, now)
+
+
+def _turned_away(door: Lately, now: datetime) -> Iterator[str]:
+    """What GitHub sends and is not taken.
+
+    Only GitHub knows the secret: one signed delivery that is not stored is enough, until one is stored. A wrong
+    signature is a stranger's wherever GitHub's own came within the same minutes. For a bot that hears little it can
+    be either. That is told, too: nobody else would notice another secret before a reviewer waits in vain. A stranger
+    who knows GitHub's headers can so raise an alarm, for minutes, and nothing is turned away for it.
+    """
+    if _since(door.not_stored, now - LATELY) and not _since(door.stored, door.not_stored):
+        yield (
+            "the latest delivery could not be stored; make room on the disk, or bring the database back: "
+            "the log says which"
+        )
+    if _since(door.not_signed, now - LATELY) and not _since(door.signed, now - LATELY):
+        yield (
+            "deliveries are refused for their signature, and GitHub signed none of those that came lately; where 401 "
+            "is what GitHub shows in the App's Recent deliveries, set the same webhook secret there and in "
+            "PERF_GATE_WEBHOOK_SECRET"
+        )
+
+
+def _since(moment: datetime | None, then: datetime | None) -> bool:
+    """Whether it was, and after that."""
+    return moment is not None and (then is None or moment > then)
 
 
 def _told(running: bool, counts: Counts, seen: Signs, now: datetime) -> dict[str, Any]:
-    oldest, ended = counts.oldest_waiting, seen.round_ended
+    oldest, ended, stored = counts.oldest_waiting, seen.round_ended, seen.door.stored
     return {
         "engine_runs": running,
         "oldest_unhandled_delivery_seconds": None if oldest is None else _seconds(now - oldest),
@@ -99,6 +133,7 @@ def _told(running: bool, counts: Counts, seen: Signs, now: datetime) -> dict[str
             "effects": counts.dead_effects,
             "events": counts.dead_events,
         },
+        "last_delivery_stored_seconds_ago": None if stored is None else _seconds(now - stored),
         "missed_webhooks_asked_for_seconds_ago": None if seen.asked_at is None else _seconds(now - seen.asked_at),
         "last_recovery_round_seconds_ago": None if ended is None else _seconds(now - ended),
         "sandbox_holds": seen.sandbox_holds,

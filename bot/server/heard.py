@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 
 from bot.engine.port import Delivery
+from bot.server.checks import NOT_SIGNED, Refusal
 
 _log = logging.getLogger("bot.server.webhook")
 
@@ -15,28 +19,57 @@ PAUSE = 0.02
 """Seconds between two lines of a crowd: a line costs as much as half a delivery, one more GUID next to nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """When the last one came that GitHub `signed`; that was `stored`, for the first time; that was named as GitHub's
+    are but `not_signed` with our secret; that was signed and could be `not_stored`. None where none did."""
+
+    signed: datetime | None = None
+    stored: datetime | None = None
+    not_signed: datetime | None = None
+    not_stored: datetime | None = None
+
+
 class Heard:
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+        self._signed: datetime | None = None
+        self._stored: datetime | None = None
+        self._not_signed: datetime | None = None
+        self._not_stored: datetime | None = None
         self._accepted: list[tuple[Delivery, bool]] = []
         self._told_at = float("-inf")
 
+    @property
+    def lately(self) -> Lately:
+        return Lately(self._signed, self._stored, self._not_signed, self._not_stored)
+
     def accepted(self, delivery: Delivery, new: bool) -> None:
         """Told after the answers to all that came with it; in a crowd with those that come within the pause."""
-        if not self._accepted:
-            loop = asyncio.get_running_loop()
-            since = loop.time() - self._told_at
-            if since >= PAUSE:
-                loop.call_soon(self.tell)
-            else:
-                loop.call_later(PAUSE - since, self.tell)
+        self._signed = self._now()
+        if new:
+            self._stored = self._signed
         self._accepted.append((delivery, new))
+        if len(self._accepted) == 1:
+            self._tell_soon()
 
-    def refused(self, status: int, why: str) -> None:
-        _log.warning("delivery refused", extra={"status": status, "why": why})
+    def refused(self, refusal: Refusal) -> None:
+        if refusal is NOT_SIGNED:
+            self._not_signed = self._now()
+        _log.warning("delivery refused", extra={"status": refusal.status, "why": refusal.sentence})
 
     def not_stored(self, delivery: Delivery, error: BaseException) -> None:
+        self._signed = self._not_stored = self._now()
         ids = {"delivery": delivery.guid, "github_event": delivery.event}
         _log.error("delivery not stored", extra=ids, exc_info=error)
+
+    def _tell_soon(self) -> None:
+        loop = asyncio.get_running_loop()
+        since = loop.time() - self._told_at
+        if since >= PAUSE:
+            loop.call_soon(self.tell)
+        else:
+            loop.call_later(PAUSE - since, self.tell)
 
     def tell(self) -> None:
         """What was not told yet, at once."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from aiohttp import ClientPayloadError, web
 
+from bot.engine.clock import SystemClock
 from bot.engine.port import Delivery, Told
 from bot.engine.telling import tell
 from bot.server.checks import (
@@ -36,6 +37,7 @@ Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 # GitHub gives a delivery up after ten seconds. aiohttp itself waits for ever, also after a chunk that it cannot parse.
 PATIENCE = timedelta(seconds=10)
+_now = SystemClock().now
 ACCEPTED = {True: "accepted", False: "seen before"}
 
 
@@ -52,9 +54,16 @@ class Door:
     patience: timedelta
 
 
-def door(secret: bytes | Sequence[bytes], take: Take, keep: Keep, *, patience: timedelta = PATIENCE) -> Door:
+def door(
+    secret: bytes | Sequence[bytes],
+    take: Take,
+    keep: Keep,
+    *,
+    patience: timedelta = PATIENCE,
+    now: Callable[[], datetime] = _now,
+) -> Door:
     """ValueError where a secret is empty."""
-    return Door(Checks(secret, keep), take, Heard(), patience)
+    return Door(Checks(secret, keep), take, Heard(now), patience)
 
 
 def webhook(door: Door) -> Handler:
@@ -63,7 +72,7 @@ def webhook(door: Door) -> Handler:
     async def handle(request: web.Request) -> web.Response:
         checked = await _delivery(request, door)
         if isinstance(checked, Refusal):
-            door.heard.refused(checked.status, checked.sentence)
+            door.heard.refused(checked)
             return web.json_response({"error": checked.sentence}, status=checked.status)
         try:
             new = await _stored(checked, door)

@@ -9,7 +9,9 @@ from typing import Any
 from aiohttp import ClientSession
 
 from bot.engine.port import Delivery
-from tests.conversations.world import World, world
+from bot.server.health import LATELY
+from tests.conversations.world import SECRET, World, world
+from tests.server.door import BODY, headers, sign
 
 
 async def readyz(scene: World) -> tuple[int, dict[str, Any]]:
@@ -26,6 +28,27 @@ async def test_a_bot_becomes_ready_and_tells_of_its_last_round(tmp_path: Path) -
         scene.clock.advance(timedelta(seconds=40))
         status, body = await readyz(scene)
         assert (status, body["engine_runs"], body["last_recovery_round_seconds_ago"]) == (200, True, 40)
+
+
+async def test_a_secret_that_is_not_githubs_is_told_until_github_is_heard(tmp_path: Path) -> None:
+    async with world(tmp_path) as scene, ClientSession() as session:
+        scene.app.vitals.sandbox_holds = True
+
+        async def knock(secret: str, **changes: str | None) -> int:
+            fields = headers(BODY, X_Hub_Signature_256=sign(BODY, secret.encode()), X_GitHub_Event="push", **changes)
+            async with session.post(scene.door.make_url("/webhook"), data=BODY, headers=fields) as response:
+                return response.status
+
+        scene.clock.advance(LATELY)
+        assert await knock("a guess", X_GitHub_Delivery=None) == 400
+        assert (await readyz(scene))[0] == 200, "a stranger's junk has not even GitHub's names"
+        assert await knock("an older secret") == 401
+        status, body = await readyz(scene)
+        assert status == 503
+        assert "refused for their signature" in body["why"][0]
+        assert await knock(SECRET) == 202
+        status, body = await readyz(scene)
+        assert (status, body["last_delivery_stored_seconds_ago"]) == (200, 0)
 
 
 async def test_a_delivery_that_no_release_can_read_is_counted_and_another_is_handled(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from aiohttp.test_utils import TestServer
 
 from bot.engine.port import StoreError
 from bot.engine.views import Counts
-from bot.server.health import LEAST_ROUND, WAITS_TOO_LONG, Signs, healthz, readiness
+from bot.server.health import LATELY, LEAST_ROUND, WAITS_TOO_LONG, Signs, healthz, readiness
+from bot.server.heard import Lately
 
 NOW = datetime(2026, 6, 20, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -58,12 +59,28 @@ async def test_a_bot_that_is_well() -> None:
             "engine_runs": True,
             "oldest_unhandled_delivery_seconds": None,
             "dead": {"deliveries": 0, "effects": 0, "events": 0},
+            "last_delivery_stored_seconds_ago": None,
             "missed_webhooks_asked_for_seconds_ago": 21,
             "last_recovery_round_seconds_ago": 20,
             "sandbox_holds": True,
             "up_seconds": 86400,
         },
     )
+
+
+NOT_STORED = (
+    "the latest delivery could not be stored; make room on the disk, or bring the database back: the log says which"
+)
+NOT_SIGNED = (
+    "deliveries are refused for their signature, and GitHub signed none of those that came lately; where 401 is what "
+    "GitHub shows in the App's Recent deliveries, set the same webhook secret there and in PERF_GATE_WEBHOOK_SECRET"
+)
+
+
+def heard(**seconds_ago: float) -> Callable[[Patient], None]:
+    """By the door: what is named happened last so many seconds ago."""
+    moments = {what: NOW - ago * SECOND for what, ago in seconds_ago.items()}
+    return lambda patient: setattr(patient, "seen", replace(SEEN, door=Lately(**moments)))
 
 
 ILLNESSES: dict[str, tuple[Callable[[Patient], None], str]] = {
@@ -85,6 +102,10 @@ ILLNESSES: dict[str, tuple[Callable[[Patient], None], str]] = {
         "the sandbox does not hold, so no preflight and no ferry will run; the log says why",
     ),
     "untested cage": (lambda p: setattr(p, "seen", replace(SEEN, sandbox_holds=None)), "the sandbox is being tested"),
+    "never stored": (heard(signed=30, not_stored=30), NOT_STORED),
+    "no longer stored": (heard(signed=30, stored=40, not_stored=30), NOT_STORED),
+    "never signed": (heard(not_signed=30), NOT_SIGNED),
+    "another secret by now": (heard(signed=LATELY.total_seconds(), stored=900, not_signed=30), NOT_SIGNED),
 }
 
 
@@ -96,6 +117,36 @@ async def test_an_illness_is_named_and_is_503_but_the_process_still_serves(name:
     status, body = await patient.asked("/readyz")
     assert (status, body["status"], body["why"]) == (503, "not ready", [sentence])
     assert await patient.asked("/healthz") == (200, {"status": "ok"})
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        heard(signed=29, stored=29, not_stored=30),
+        heard(signed=20, not_stored=LATELY.total_seconds()),
+        heard(signed=599, stored=599, not_signed=30),
+        heard(signed=10, stored=10, not_signed=LATELY.total_seconds()),
+        heard(not_signed=LATELY.total_seconds()),
+    ],
+    ids=[
+        "stored since",
+        "long ago",
+        "a stranger's beside GitHub's own",
+        "a stranger's before",
+        "a stranger's long ago",
+    ],
+)
+async def test_a_refusal_that_passed_or_is_a_strangers_leaves_the_bot_ready(door: Callable[[Patient], None]) -> None:
+    patient = Patient()
+    door(patient)
+    status, body = await patient.asked("/readyz")
+    assert (status, body["why"]) == (200, [])
+
+
+async def test_who_could_not_be_stored_was_signed() -> None:
+    patient = Patient()
+    heard(signed=30, not_stored=30, not_signed=20)(patient)
+    assert (await patient.asked("/readyz"))[1]["why"] == [NOT_STORED]
 
 
 async def test_a_store_that_cannot_be_read_is_not_ready() -> None:

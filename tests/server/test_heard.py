@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from bot.engine.port import Delivery
-from bot.server.heard import Heard
+from bot.server.checks import NOT_SIGNED, TOO_LARGE
+from bot.server.heard import Heard, Lately
 from tests.server.door import served
 from tests.server.wire import request, wire
 
+NOON = datetime(2026, 6, 20, 12, 0, tzinfo=UTC)
 LOGGER = "bot.server.webhook"
 
 
@@ -28,7 +31,7 @@ async def a_turn() -> None:
 
 async def test_the_first_is_told_at_once_and_those_close_behind_it_together(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, LOGGER)
-    heard = Heard()
+    heard = Heard(lambda: NOON)
     heard.accepted(delivery("a"), True)
     assert caplog.records == [], "after the answer"
     await a_turn()
@@ -56,3 +59,29 @@ async def test_what_was_accepted_last_is_told_before_the_bot_stops(caplog: pytes
     assert [guid for line in told for guid in line.get("deliveries", [line.get("delivery")])] == [
         f"g{number}" for number in range(5)
     ]
+
+
+async def test_when_what_came_last_was_heard_and_when_it_was_refused() -> None:
+    now = NOON
+
+    def minute(number: int) -> datetime:
+        nonlocal now
+        now = NOON + timedelta(minutes=number)
+        return now
+
+    heard = Heard(lambda: now)
+    assert heard.lately == Lately()
+    first = minute(1)
+    heard.accepted(delivery("a"), True)
+    again = minute(2)
+    heard.accepted(delivery("a"), False)
+    assert heard.lately == Lately(signed=again, stored=first), "one seen before was not stored now"
+    lost = minute(3)
+    heard.not_stored(delivery("b"), OSError("disk full"))
+    assert heard.lately == Lately(signed=lost, stored=first, not_stored=lost)
+    forged = minute(4)
+    heard.refused(NOT_SIGNED)
+    minute(5)
+    heard.refused(TOO_LARGE)
+    assert heard.lately == Lately(signed=lost, stored=first, not_signed=forged, not_stored=lost)
+    heard.tell()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.engine.sqlite import SqliteEngine
+from bot.server.heard import Heard
 from bot.server.listening import Listening
 from bot.server.webhook import door as way_in
 from tests.engine.clock import ManualClock
@@ -29,6 +30,7 @@ class Stored(Door):
     """A door before a real database."""
 
     engine: SqliteEngine[Noted, Do]
+    heard: Heard
 
 
 @asynccontextmanager
@@ -37,7 +39,7 @@ async def served(database: Path) -> AsyncIterator[Stored]:
     async with SqliteEngine.open(database, Script(), (), (), ManualClock(), seeded(1)) as engine:
         door.engine = engine
         way = way_in(SECRET, engine.take, door.keep)
-        listening = Listening(application(way), way)
+        door.heard, listening = way.heard, Listening(application(way), way)
         door.url = f"http://127.0.0.1:{await listening.start('127.0.0.1', 0)}"
         try:
             yield door
@@ -93,6 +95,10 @@ async def test_disk_that_takes_no_more_is_said_to_github_and_passes_when_it_does
             for guid in ("a", "b"):
                 assert (await knock(door, SMALL, guid))[0] == 503
         assert await unheard(door, "a", "b", "before") == {"a", "b"}
+        told = door.heard.lately
+        assert told.not_stored is not None
+        assert told.stored is not None
+        assert told.stored < told.not_stored == told.signed, "what readyz tells of"
         assert await knock(door, SMALL, "a") == (202, {"status": "accepted"})
     async with served(path) as door:
         assert await unheard(door, "a", "b", "before") == {"b"}, "and it is still there after a restart"
