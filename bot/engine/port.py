@@ -52,6 +52,10 @@ class StoreError(Exception):
         self.transient = transient
 
 
+class OnlyRead(StoreError):
+    """Nothing can be stored, but what is stored can be read."""
+
+
 class NothingStored(StoreError):
     """No process has begun to keep its state there; the place itself is well."""
 
@@ -251,7 +255,7 @@ class Engine(Protocol[S_co, E_contra]):
     async def counts(self) -> Counts:
         """The oldest unhandled delivery and what is dead: cheap, however much is parked.
 
-        Raises StoreError also where nothing can be stored any more, though it can be read.
+        Raises OnlyRead where nothing can be stored any more, though it can be read.
         """
 
     async def log(self, key: str) -> Sequence[LogView]:

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from bot.engine.advancing import load_state
 from bot.engine.desk import Desk, next_due, revive, sweep
 from bot.engine.policy import EffectPolicy, Lane
-from bot.engine.port import CannotStart, Clock, Delivery, Machine, Told
+from bot.engine.port import CannotStart, Clock, Delivery, Machine, OnlyRead, StoreError, Told
 from bot.engine.runner import Presence, Runner
 from bot.engine.rush import Rush
 from bot.engine.tables import history, inbox, inspection, moments, outbox
@@ -154,7 +154,12 @@ class ShellEngine(Generic[S, E]):
         return await self._store.read(inspection.overview)
 
     async def counts(self) -> Counts:
-        await self._try_to_store()
+        try:
+            await self._try_to_store()
+        except StoreError as error:
+            # Where it cannot be read either, that is the news.
+            await self._store.read(inspection.counts)
+            raise OnlyRead(str(error), transient=error.transient) from error
         return await self._store.read(inspection.counts)
 
     async def log(self, key: str) -> Sequence[LogView]:

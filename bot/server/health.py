@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from aiohttp import web
 
-from bot.engine.port import StoreError
+from bot.engine.port import OnlyRead, StoreError
 from bot.engine.views import Counts
 from bot.server.heard import Lately
 
@@ -33,6 +33,12 @@ LATELY = timedelta(minutes=10)
 """How long a delivery that was turned away counts."""
 
 NOTHING_HEARD = Lately()
+
+_NOT_READ = ("the state cannot be read", "; the log says why")
+_ONLY_READ = (
+    "nothing can be stored any more, though the state can be read",
+    "; make room on the disk, or make it writable: the log says why",
+)
 
 _log = logging.getLogger(__name__)
 
@@ -70,9 +76,9 @@ def readiness(
         try:
             counts = await engine.counts()
         except StoreError as error:
-            _log.error("the state cannot be read", extra={"why": str(error)})
-            body = {"status": "not ready", "why": ["the state cannot be read; the log says why"]}
-            return web.json_response(body, status=503)
+            trouble, remedy = _ONLY_READ if isinstance(error, OnlyRead) else _NOT_READ
+            _log.error(trouble, extra={"why": str(error)})
+            return web.json_response({"status": "not ready", "why": [trouble + remedy]}, status=503)
         seen = signs()
         why = list(_reasons(engine.running, counts, seen, now()))
         body = {"status": "not ready" if why else "ready", "why": why, **_told(engine.running, counts, seen, now())}

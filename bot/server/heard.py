@@ -60,8 +60,9 @@ class Heard:
 
     def not_stored(self, delivery: Delivery, error: BaseException) -> None:
         self._signed = self._not_stored = self._now()
-        ids = {"delivery": delivery.guid, "github_event": delivery.event}
-        _log.error("delivery not stored", extra=ids, exc_info=error)
+        why = str(error) or type(error).__name__
+        details = {"delivery": delivery.guid, "github_event": delivery.event, "why": why}
+        _log.error("delivery not stored", extra=details, exc_info=error)
 
     def _tell_soon(self) -> None:
         loop = asyncio.get_running_loop()

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
 
-from bot.engine.port import StoreError
+from bot.engine.port import OnlyRead, StoreError
 from bot.engine.views import Counts
 from bot.server.health import LATELY, LEAST_ROUND, WAITS_TOO_LONG, Signs, healthz, readiness
 from bot.server.heard import Lately
@@ -149,9 +149,25 @@ async def test_who_could_not_be_stored_was_signed() -> None:
     assert (await patient.asked("/readyz"))[1]["why"] == [NOT_STORED]
 
 
-async def test_a_store_that_cannot_be_read_is_not_ready() -> None:
-    status, body = await Patient(trouble=StoreError("disk gone", transient=True)).asked("/readyz")
-    assert (status, body["status"]) == (503, "not ready")
+@pytest.mark.parametrize(
+    ("trouble", "sentence"),
+    [
+        (StoreError("disk gone", transient=True), "the state cannot be read; the log says why"),
+        (
+            OnlyRead("disk full", transient=True),
+            "nothing can be stored any more, though the state can be read; make room on the disk, or make it writable: "
+            "the log says why",
+        ),
+    ],
+)
+async def test_a_store_that_cannot_be_read_or_written_is_not_ready(
+    trouble: StoreError, sentence: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    status, body = await Patient(trouble=trouble).asked("/readyz")
+    assert (status, body) == (503, {"status": "not ready", "why": [sentence]})
+    (told,) = [record for record in caplog.records if record.name == "bot.server.health"]
+    assert sentence.startswith(told.getMessage())
+    assert told.why == str(trouble)  # type: ignore[attr-defined]
 
 
 async def test_what_is_dead_or_just_waits_is_told_and_takes_nobody_out_of_rotation() -> None:

@@ -85,3 +85,12 @@ async def test_when_what_came_last_was_heard_and_when_it_was_refused() -> None:
     heard.refused(TOO_LARGE)
     assert heard.lately == Lately(signed=lost, stored=first, not_signed=forged, not_stored=lost)
     heard.tell()
+
+
+@pytest.mark.parametrize(("error", "why"), [(OSError("disk full"), "disk full"), (TimeoutError(), "TimeoutError")])
+async def test_the_line_of_a_delivery_that_was_not_stored_says_why(
+    error: Exception, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    Heard(lambda: NOON).not_stored(delivery("a"), error)
+    (line,) = [record.__dict__ for record in caplog.records]
+    assert (line["message"], line["delivery"], line["why"]) == ("delivery not stored", "a", why)
