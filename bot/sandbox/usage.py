@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -46,6 +47,15 @@ class Usage:
             await asyncio.gather(*looks, return_exceptions=True)
 
     async def _memory_exceeded(self, first: int) -> Excess:
+        # A thread of its own: one that waits behind a bucket or a walk over a disk would count as a look that is slow.
+        thread = ThreadPoolExecutor(1, thread_name_prefix="sandbox-memory")
+        try:
+            return await self._look_at_memory(first, thread)
+        finally:
+            # One that still looks comes to its end once the processes are gone.
+            thread.shutdown(wait=False)
+
+    async def _look_at_memory(self, first: int, thread: ThreadPoolExecutor) -> Excess:
         loop, most = asyncio.get_running_loop(), self._memory_mb * _MB
         pause, within = 0.0, self._limits.memory_within
         while True:
@@ -53,9 +63,8 @@ class Usage:
             began = loop.time()
             try:
                 async with asyncio.timeout(within):
-                    taken = await asyncio.to_thread(memory_bytes, first, most)
+                    taken = await loop.run_in_executor(thread, memory_bytes, first, most)
             except TimeoutError:
-                # The thread comes to its end once the processes are gone.
                 return Excess(
                     f"what it takes of memory could not be counted within {within:g} s, so nothing kept it to "
                     f"{self._memory_mb} MB; it was ended",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shutil
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +18,7 @@ from bot.sandbox.cage import KILLED, Cage
 from bot.sandbox.memory import memory_bytes
 from bot.sandbox.model import CommandResult, Limits
 from bot.sandbox.tools import interpreter
+from bot.sandbox.usage import Excess, Usage
 
 LONG = timedelta(minutes=2)
 EAGER = Limits(disk_bytes=2**24, disk_files=50, disk_every=0.1, memory_every=0.1)
@@ -181,6 +186,20 @@ async def test_memory_that_cannot_be_counted_in_time_ends_the_command_and_is_no_
     assert result.fault == (
         "what it takes of memory could not be counted within 0.02 s, so nothing kept it to 400 MB; it was ended"
     )
+
+
+async def test_other_work_that_fills_the_threads_keeps_no_look_at_the_memory_waiting(tmp_path: Path) -> None:
+    over = threading.Event()
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    elsewhere = loop.run_in_executor(None, over.wait)
+    try:
+        usage = Usage(1, Limits(memory_every=0, memory_within=1), [tmp_path])
+        excess = await usage.exceeded(os.getpid())
+    finally:
+        over.set()
+        await elsewhere
+    assert excess == Excess("its processes and what they keep in /tmp took more than 1 MB of memory")
 
 
 @pytest.mark.parametrize("tree", ["reachable"], indirect=True)
