@@ -89,8 +89,8 @@ ROWS = (
     Row("assess", "git", assess, timedelta(minutes=20), 10, patience=_HOURS),
     Row("prepare", "git", prepare, timedelta(minutes=20), 10, patience=_HOURS),
     Row("cleanup", "git", cleanup, timedelta(minutes=10), 10),
-    # The commands have limits of their own; this only catches a cage that hangs.
-    Row("preflight", "preflight", preflight, timedelta(hours=6), 3),
+    # The commands have limits of their own; the deadline only catches a cage that hangs, and leaves no patience then.
+    Row("preflight", "preflight", preflight, timedelta(hours=6), 3, patience=_HOURS),
     Row("locate", "others", locate_baseline, timedelta(minutes=5), 12, patience=_HOURS),
     Row("submit", "others", submit, timedelta(minutes=10), 0),
     Row("queue", "others", look_at_queue, timedelta(minutes=1), 0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
@@ -27,6 +27,12 @@ def policy(kind: str) -> Policy:
 @pytest.mark.parametrize("kind", ["prepare", "preflight", "locate", "collect", "ask"])
 def test_a_machine_without_room_is_waited_for(kind: str, number: int) -> None:
     assert policy(kind).retryable(OSError(number, "no room"))
+
+
+@pytest.mark.parametrize("kind", ["prepare", "preflight", "locate", "collect", "ask"])
+def test_it_is_waited_for_until_somebody_may_have_made_room(kind: str) -> None:
+    known = policy(kind)
+    assert max(known.patience, known.attempts * known.backoff.most) >= timedelta(hours=6)
 
 
 @pytest.mark.parametrize("error", [PermissionError(errno.EACCES, "no"), ValueError("no"), Fault("no")])
