@@ -12,9 +12,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from bot.engine.port import Effect
 from tests.engine import postgres_server
 from tests.engine.clock import ManualClock
-from tests.engine.script import Act, Do
+from tests.engine.script import Act, Do, Poisoned
 from tests.engine.stage import MINUTE, Flaky, Hands, Shell, playing, policies
 
 Died = Callable[[int], None]
@@ -82,6 +83,32 @@ async def test_one_death_after_many_failures_is_no_proof_that_it_kills(shell: Sh
     async with playing(shell, clock=clock, hands=hands, registry=patient) as stage:
         await stage.engine.idle()
         assert await stage.labels("a") == ("placed", "x done")
+
+
+def unspeakable(effect: Effect, error: BaseException) -> Do:
+    raise Poisoned(effect.id)
+
+
+async def test_failures_before_it_was_revived_excuse_no_death_after(shell: Shell, died: Died) -> None:
+    hands = Hands()
+    unsaid = [replace(policy, failed=unspeakable) for policy in policies(hands)]
+    async with playing(shell, hands=hands, registry=unsaid) as stage:
+        hands.errors["x"] = [Flaky() for _ in range(3)]
+        await stage.do("a", Do("placed", effects=(Act("x"),)))
+        await stage.clock.pass_time(stage.engine, 10 * MINUTE)
+        assert (await stage.engine.overview()).dead == 1
+        held = hands.hold("x")
+        await stage.engine.revive()
+        await held.reached.wait()
+    died(1)
+    held.reached.clear()
+    async with playing(shell, clock=stage.clock, hands=hands):
+        await held.reached.wait()
+    for deaths in (2, 3, 4, 5):
+        died(deaths)
+        async with playing(shell, clock=stage.clock) as stage:
+            await stage.engine.idle()
+            assert (await stage.labels("a"))[1:] == (("x failed: Lethal",) if deaths == 5 else ())
 
 
 async def test_what_must_never_be_given_up_is_only_put_off(shell: Shell, died: Died) -> None:

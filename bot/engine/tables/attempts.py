@@ -64,9 +64,13 @@ def record_death(tx: Tx, effect: Effect, now: datetime) -> None:
 
 
 def broken(tx: Tx, effect: Effect) -> int:
-    """How many attempts at it ended in an error: its process outlived those."""
-    counting = "SELECT count(*) FROM attempts WHERE key = ? AND effect = ? AND ended_as = 'broke'"
-    (count,) = tx.execute(counting, (effect.key, effect.id)).fetchone()
+    """How many attempts at it ended in an error: its process outlived those. Revived it begins anew: only so many of
+    its last attempts are of this life as it counts."""
+    counting = (
+        "SELECT count(*) FROM (SELECT ended_as FROM attempts WHERE key = ? AND effect = ? ORDER BY seq DESC LIMIT ?) "
+        "AS latest WHERE ended_as = 'broke'"
+    )
+    (count,) = tx.execute(counting, (effect.key, effect.id, effect.attempt)).fetchone()
     return int(count)
 
 
