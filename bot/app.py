@@ -19,6 +19,7 @@ from bot.checkout.refusals import Quota
 from bot.checkout.trees import Trees
 from bot.comment.sentences import LATE_START
 from bot.config.settings import Settings
+from bot.conversation import reading
 from bot.deployment import GateEngine, folder_of_its_own, iris_settings, make_folders, open_engine, other_clusters
 from bot.effects.context import Rooms
 from bot.effects.ledger import PaceLedger
@@ -110,6 +111,11 @@ async def open_app(
             pages, way_in = _pages(rooms, clock), _door(settings, engine, tally, clock)
             serving = _web(rooms, engine, way_in, rounds, vitals, clock, pages, tally)
             yield App(engine, rooms, serving, way_in, rounds, vitals, pages)
+
+
+def prepare() -> None:
+    """Load what is needed only once somebody speaks: a start does not wait for it, nor do they."""
+    reading.prepare()
 
 
 async def _sweep(engine: GateEngine, rooms: Rooms) -> None:

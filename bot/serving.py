@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot import certificates, logs
-from bot.app import Vitals, open_app
+from bot.app import Vitals, open_app, prepare
 from bot.config.settings import Settings
 from bot.deployment import GateEngine
 from bot.effects.context import Rooms
@@ -109,6 +109,7 @@ async def serve(settings: Settings) -> None:
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
         # Deliveries come in meanwhile; nobody is asked for anything before.
         await asyncio.to_thread(certificates.read)
+        await asyncio.to_thread(prepare)
         acting = asyncio.create_task(app.engine.run())
         testing = asyncio.create_task(report_cage(app.rooms, app.vitals, SystemClock()))
         looking = asyncio.create_task(app.rounds.keep(timedelta(seconds=settings.recovery_seconds)))

@@ -11,9 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 # Stands in running text for what is not said.
 NO_TEXT = "￼"
@@ -110,8 +112,16 @@ def _said(tokens: list[Token], elements: _Elements) -> str:
     return "".join(parts)
 
 
+def prepare() -> None:
+    """Load what comments are read with, so that the first one need not wait for it."""
+    _markdown()
+
+
 @cache
 def _markdown() -> MarkdownIt:
+    # Where it is used: a bot that starts need not read anything before it listens.
+    from markdown_it import MarkdownIt
+
     # GitHub strikes out between single tildes too.
     options = {"html": True, "strikethrough_single_tilde": True}
     return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
