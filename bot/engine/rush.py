@@ -26,7 +26,7 @@ CROWD = 50
 """Deliveries in a window, 1,000 in a second: accepting them takes all there is, and each item holds many up."""
 
 LONG_PAUSE = 2.0
-"""Between two items then: less than one delivery in a hundred waits for one of them or for the effects that follow."""
+"""Between two items then: each of them, and the effects that follow it, hold up all that is being accepted."""
 
 LONGEST = 10.0
 """Seconds. A backlog of more is no burst any more, and people wait for answers."""

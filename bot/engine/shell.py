@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from bot.engine.port import CannotStart, Clock, Delivery, Machine, OnlyRead, Sto
 from bot.engine.runner import Presence, Runner
 from bot.engine.rush import Rush
 from bot.engine.tables import history, inbox, inspection, moments, outbox
-from bot.engine.telling import tell
+from bot.engine.telling import known
 from bot.engine.transaction import Tx
 from bot.engine.views import Counts, History, LogView, Overview
 from bot.engine.writer import Committed
@@ -102,9 +101,7 @@ class ShellEngine(Generic[S, E]):
         )
 
     async def accept(self, delivery: Delivery) -> bool:
-        stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self.take(delivery, partial(tell, stored))
-        return await stored
+        return await known(partial(self.take, delivery))
 
     def take(self, delivery: Delivery, told: Told) -> None:
         self._rush.came()

@@ -13,11 +13,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 from bot.engine.port import StoreError
-from bot.engine.telling import tell
+from bot.engine.telling import known
 from bot.engine.transaction import Connection, Savepoint, Sharing, Tx
 
 T = TypeVar("T")
@@ -99,9 +98,7 @@ class Writer:
         """
         if self._closed:
             raise StoreError("the database is closed", transient=False)
-        future: asyncio.Future[T] = self._loop.create_future()
-        self._jobs.put([_Job(work, partial(tell, future), rouses)])
-        return await future
+        return await known(lambda told: self._jobs.put([_Job(work, told, rouses)]))
 
     def take_in(
         self, intake: Intake[Item, T], item: Item, told: Callable[[T | Exception], None], *, rouses: bool

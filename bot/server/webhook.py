@@ -15,7 +15,7 @@ from aiohttp import ClientPayloadError, web
 
 from bot.engine.clock import SystemClock
 from bot.engine.port import Delivery, Told
-from bot.engine.telling import tell
+from bot.engine.telling import known
 from bot.server.checks import (
     BROKEN_OFF,
     ENCODED,
@@ -75,7 +75,7 @@ def webhook(door: Door) -> Handler:
             door.heard.refused(checked)
             return web.json_response({"error": checked.sentence}, status=checked.status)
         try:
-            new = await _stored(checked, door)
+            new = await known(partial(door.take, checked))
         except UNAVAILABLE as error:
             door.heard.not_stored(checked, error)
             return web.json_response({"error": NOT_STORED.sentence}, status=NOT_STORED.status)
@@ -83,12 +83,6 @@ def webhook(door: Door) -> Handler:
         return web.json_response({"status": ACCEPTED[new]}, status=202)
 
     return handle
-
-
-async def _stored(delivery: Delivery, door: Door) -> bool:
-    stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-    door.take(delivery, partial(tell, stored))
-    return await stored
 
 
 async def _delivery(request: web.Request, door: Door) -> Delivery | Refusal:

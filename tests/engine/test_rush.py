@@ -14,7 +14,7 @@ from bot.engine.port import Delivery
 from bot.engine.rush import CROWD, LONG_PAUSE, LONGEST, MANY, MOST_AT_ONCE, PAUSE, WINDOW, Rush
 from bot.engine.sqlite.database import Database
 from bot.engine.tables.inbox import Arrived
-from bot.engine.telling import tell
+from bot.engine.telling import known
 from bot.engine.transaction import Tx
 from tests.engine.clock import START
 from tests.engine.script import Do, delivery
@@ -170,9 +170,7 @@ async def test_what_comes_is_committed_before_what_else_waits(tmp_path: Path) ->
         order.append(name)
 
     async def coming(guid: str) -> None:
-        told: asyncio.Future[bool] = loop.create_future()
-        database.take_in(Arrived(Delivery(guid, "push", None), START), partial(tell, told), rouses=False)
-        assert await told
+        assert await known(partial(database.take_in, Arrived(Delivery(guid, "push", None), START), rouses=False))
         order.append(guid)
 
     occupied = asyncio.create_task(database.write(occupy))
