@@ -79,6 +79,15 @@ async def pass_rounds(clock: ManualClock, made: Rounds, number: int) -> None:
         clock.advance(EVERY)
 
 
+async def refused_for(hours: int) -> tuple[ManualClock, Log, Rounds]:
+    """One delivery, for so long and at every attempt."""
+    clock, log, made = rounds()
+    log.failed("g")
+    log.refused.add("g")
+    await pass_rounds(clock, made, hours * 12)
+    return clock, log, made
+
+
 async def test_after_a_long_outage_all_that_was_missed_is_asked_for_in_as_many_rounds_as_it_takes() -> None:
     clock, log, made = rounds()
     for number in range(4 * MOST_A_ROUND - 10):
@@ -90,30 +99,21 @@ async def test_after_a_long_outage_all_that_was_missed_is_asked_for_in_as_many_r
 async def test_a_delivery_that_is_refused_every_time_is_given_up_and_that_is_told_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    clock, log, made = rounds()
-    log.failed("g")
-    log.refused.add("g")
-    await pass_rounds(clock, made, 71 * 12)
+    _, log, _ = await refused_for(hours=71)
     assert log.tries("g") == MOST_ATTEMPTS
     assert caplog.text.count("not asked for again") == 1
 
 
 async def test_what_was_refused_for_two_days_comes_within_the_hour_once_it_is_taken_again() -> None:
     """A wrong secret or a full disk of a weekend: the bot is up all the while, and uses up attempts by asking."""
-    clock, log, made = rounds()
-    log.failed("g")
-    log.refused.add("g")
-    await pass_rounds(clock, made, 48 * 12)
+    clock, log, made = await refused_for(hours=48)
     log.refused.clear()
     await pass_rounds(clock, made, 12)
     assert log.heard == {"g"}
 
 
 async def test_who_mends_and_starts_anew_does_not_wait_for_the_next_attempt() -> None:
-    clock, log, made = rounds()
-    log.failed("g")
-    log.refused.add("g")
-    await pass_rounds(clock, made, 24 * 12)
+    clock, log, _ = await refused_for(hours=24)
     log.refused.clear()
     github: Any = SimpleNamespace(deliveries=log)
     clock.advance(timedelta(minutes=1))
