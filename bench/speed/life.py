@@ -21,18 +21,16 @@ from bench.speed.served import Server, free_port, serving
 from tests.conversations.heard import BOT
 from tests.conversations.world import REPOSITORY, key_pair, world
 
+DATABASE = "perf-gate.db"
 RUNS = 1000
 COMMENTS = 100
 PARKED_SECONDS = 30
-RESTARTS = 5
 
 
 @dataclass(frozen=True)
 class Life:
     """Seconds, milliseconds where named `wake_`, megabytes where `memory`."""
 
-    restart: float
-    restart_cpu: float
     round_cpu: float
     core_percent: float
     wake_p50: float
@@ -45,17 +43,9 @@ class Life:
 
 
 async def live(scene: Scene, folder: Path, words: list[str]) -> Life:
-    state = folder / "state"
-    state.mkdir(mode=0o711)
-    database = state / "perf-gate.db"
-    await park(database, RUNS, scene.installation.id, scene.repository.id, REPOSITORY)
+    state = await parked_state(scene, folder / "state")
     port = free_port()
     environment = scene.environment(state, port)
-    restarts, cpu = [], []
-    for _ in range(RESTARTS):
-        with serving(command(), environment, port, folder / "ours.log") as server:
-            restarts.append(server.started)
-            cpu.append(server.started_cpu)
     with serving(command(), environment, port, folder / "ours.log") as server:
         fresh = server.memory_mb()
         before = server.cpu_seconds()
@@ -65,11 +55,9 @@ async def live(scene: Scene, folder: Path, words: list[str]) -> Life:
         await scene.sim.set_webhook(scene.app, f"http://127.0.0.1:{port}/webhook", ping=False)
         await talk(scene)
         memory = server.memory_mb()
-        wakes = wake_times(database)
+        wakes = wake_times(state / DATABASE)
     requests, writes = await calm_run()
     return Life(
-        restart=statistics.median(restarts),
-        restart_cpu=statistics.median(cpu),
         round_cpu=round_cpu,
         core_percent=core * 100,
         wake_p50=statistics.median(wakes) * 1000,
@@ -80,6 +68,13 @@ async def live(scene: Scene, folder: Path, words: list[str]) -> Life:
         requests=requests,
         comment_writes=writes,
     )
+
+
+async def parked_state(scene: Scene, state: Path) -> Path:
+    """A new folder of state in which a thousand runs are parked."""
+    await asyncio.to_thread(state.mkdir, 0o711)
+    await park(state / DATABASE, RUNS, scene.installation.id, scene.repository.id, REPOSITORY)
+    return state
 
 
 async def round_ended(port: int) -> None:
