@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random, SystemRandom
 
@@ -48,16 +47,14 @@ from bot.server.webhook import Door, door, webhook
 _log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class Vitals:
+class Vitals(msgspec.Struct):
     """What only the running process knows of itself. `sandbox_holds`: None until it was tested."""
 
     started: datetime
     sandbox_holds: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class App:
+class App(msgspec.Struct, frozen=True):
     """A bot that is wired up. `engine.run()` makes it act, `web` and `door` are what listens.
 
     `rounds` finds what was missed.

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 Note = dict[str, Any]
 
@@ -20,8 +21,7 @@ LONGEST_COMMAND = 300
 """Characters of a command line: enough to know which it was."""
 
 
-@dataclass(slots=True)
-class Ran:
+class Ran(msgspec.Struct):
     """How a child ended; its adapter fills this in. `exit_code` None: it was killed, or never started."""
 
     exit_code: int | None = None
@@ -33,8 +33,7 @@ class Ran:
         self.output = output.encode() if isinstance(output, str) else output
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(msgspec.Struct, frozen=True):
     """`note` takes one line (JSON) a child; `keep` stores what it said under a name and gives the file's path in the
     run's folder, empty where it was not kept."""
 

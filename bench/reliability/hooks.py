@@ -6,12 +6,12 @@ Nothing in `bot` knows of this: the classes it is made of are wrapped from here,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
 
 from aiohttp.web_protocol import RequestHandler
+from msgspec.structs import replace
 
 import bot.app
 import bot.effects.registry

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+
+import msgspec
 
 from bot.assessment.reached import Reached, reached
 from bot.assessment.trees import all_same, texts_in, walk
@@ -29,8 +30,7 @@ def callee(call: ast.Call) -> str:
 Span = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, eq=False)
-class Defined:
+class Defined(msgspec.Struct, frozen=True, eq=False, dict=True):
     """One definition. `node` of a class is its head alone (bases, decorators): its members stand by themselves.
 
     `written` are the statements that define it: more than one where a name is defined again; `spans` is where they

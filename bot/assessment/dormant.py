@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from bot.assessment.changes import Changed, Side
 from bot.assessment.definitions import Defined

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from bot.assessment.trees import FIELDS, walk
 
@@ -19,8 +20,7 @@ _SKIPPED = frozenset(["annotation", "returns"])
 _ONCE = frozenset(["iter", "orelse", "target"])
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(msgspec.Struct, frozen=True):
     """`around` is the place of the loop itself; `over` are the names it goes over."""
 
     around: int
@@ -28,13 +28,12 @@ class Loop:
     over: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(msgspec.Struct, frozen=True):
     """Nodes, outermost first, and the place of each: 0 outside any loop, else the number of the innermost loop."""
 
-    nodes: list[ast.AST] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    loops: list[Loop] = field(default_factory=list)
+    nodes: list[ast.AST] = msgspec.field(default_factory=list)
+    places: list[int] = msgspec.field(default_factory=list)
+    loops: list[Loop] = msgspec.field(default_factory=list)
 
 
 def reached(node: ast.AST) -> Reached:

@@ -7,8 +7,9 @@ import stat
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+import msgspec
 
 # A report of tier 3 is some 20 kB; these leave two orders of magnitude, and bound what a hostile zip can cost.
 LARGEST_ZIP = 2 * 1024 * 1024
@@ -31,8 +32,7 @@ _BROKEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Unusable:
+class Unusable(msgspec.Struct, frozen=True):
     """Why no report could be taken from the zip. `problem` completes the sentence "the artifact …"."""
 
     problem: str

@@ -11,9 +11,10 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from bot import google_storage
 from bot.faults import Fault
@@ -33,8 +34,7 @@ _LONGEST_AGO = timedelta(days=400)
 _NOT_YET = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One report in the bucket, unread. `moment` is the timestamp of its name, `written` when the bucket got it."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from bot.baseline.model import Tier
 from bot.baseline.scheduled import scheduled_successes
@@ -14,8 +14,7 @@ from bot.github.model import WorkflowRun
 from bot.github.names import RepoRef
 
 
-@dataclass(frozen=True, slots=True)
-class Latest:
+class Latest(msgspec.Struct, frozen=True):
     """`run` None: the tier's workflow has no successful scheduled run on the default branch."""
 
     number: int

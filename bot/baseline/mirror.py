@@ -13,8 +13,9 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+
+import msgspec
 
 from bot.baseline.bucket import LARGEST_REPORT, Bucket, Entry, opened
 from bot.baseline.model import Archive, Tier
@@ -34,8 +35,7 @@ REPEATED = "of a run that another is of"
 _SUCCEEDED = "succeeded"
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
+class Verified(msgspec.Struct, frozen=True):
     """A report that GitHub vouches for, and the run that it is of."""
 
     entry: Entry
@@ -44,8 +44,7 @@ class Verified:
     report: PerfReport
 
 
-@dataclass(frozen=True, slots=True)
-class Mirrored:
+class Mirrored(msgspec.Struct, frozen=True):
     """What the mirror gave: a report for each of some runs, newest first by the timestamps of their names.
 
     `refused` counts, by reason, what was read and not believed. `trouble` completes "The GCS mirror of the reports …"
@@ -53,15 +52,14 @@ class Mirrored:
     """
 
     reports: tuple[Verified, ...] = ()
-    refused: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = msgspec.field(default_factory=dict)
     trouble: str = ""
     passing: bool = False
 
 
-@dataclass(slots=True)
-class _Reading:
-    texts: list[tuple[Entry, str]] = field(default_factory=list)
-    refused: Counter[str] = field(default_factory=Counter)
+class _Reading(msgspec.Struct):
+    texts: list[tuple[Entry, str]] = msgspec.field(default_factory=list)
+    refused: Counter[str] = msgspec.field(default_factory=Counter)
     fault: Fault | None = None
 
 

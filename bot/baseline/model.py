@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -15,8 +14,7 @@ from bot.github.names import RepoRef
 Source = Literal["artifact", "mirror"]
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(msgspec.Struct, frozen=True):
     """One gate of one repository: whose scheduled runs are meant. `number` is the tier's, as the mirror names it."""
 
     repo: RepoRef
@@ -25,8 +23,7 @@ class Tier:
     default_branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(msgspec.Struct, frozen=True):
     """What an operator set for baselines.
 
     `mirror` is where the tier workflows copy their reports (`gs://bucket/folder`), None where there is no such place.
@@ -56,13 +53,11 @@ class BaselinePin(msgspec.Struct, frozen=True):
     source_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(msgspec.Struct, frozen=True):
     pin: BaselinePin
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(msgspec.Struct, frozen=True):
     """There is no baseline to compare with; `reason` is sentences for the reviewer, with code spans only.
 
     `passing`: it may be there a little later, because something did not answer.

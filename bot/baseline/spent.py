@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
+
+import msgspec
 
 from bot.baseline.history import history_shelf
 from bot.baseline.mirror import mirror_shelf
@@ -17,8 +18,7 @@ _MOST = 7
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(msgspec.Struct, frozen=True):
     """The median total of `runs` recent scheduled runs, in seconds."""
 
     seconds: float

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from bot.baseline.artifact import LARGEST_ZIP, Unusable, report_in
 from bot.baseline.model import Missing, Tier
@@ -13,8 +14,7 @@ from bot.github.model import Artifact, Gone, TooLarge, WorkflowRun
 from bot.verdict.report import BadReport, PerfReport, parse_report
 
 
-@dataclass(frozen=True, slots=True)
-class Uploaded:
+class Uploaded(msgspec.Struct, frozen=True):
     artifact_id: int
     text: str
     report: PerfReport

@@ -11,8 +11,9 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from bot import journal
 from bot.faults import Fault
@@ -75,8 +76,7 @@ _TRANSIENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """How a call ended. `error` is git's standard error, decoded, for logs only."""
 
     code: int

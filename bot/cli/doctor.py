@@ -9,10 +9,10 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import asdict, replace
 from datetime import timedelta
 
 import click
+from msgspec.structs import asdict, replace
 
 from bot.cli import checks
 from bot.cli.checks.model import Check, Found, Surroundings, unknown, wrong

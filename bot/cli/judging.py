@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.config.schema import Thresholds
 from bot.verdict.judge import judge
@@ -12,8 +13,7 @@ from bot.verdict.past import PastRun
 from bot.verdict.report import Json
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
+class Judge(msgspec.Struct, frozen=True):
     """`judge` with everything the options fixed."""
 
     thresholds: Thresholds

@@ -10,12 +10,12 @@ import re
 import urllib.error
 import urllib.request
 import uuid
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
+import msgspec
 
 from bot.cli.state import refuse
 from bot.config.environment import MissingSettings, secret_value
@@ -35,8 +35,7 @@ _TELLING = (
 _HEADER = re.compile(r"[!-~]{1,100}")
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(msgspec.Struct, frozen=True):
     """`body`: the bytes that are signed and sent."""
 
     event: str

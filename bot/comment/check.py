@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+import msgspec
 
 from bot.comment.canonical import SENTINEL, render
 from bot.comment.limits import Section, join
@@ -44,8 +45,7 @@ _QUEUED = (RunState.assessing, RunState.queued)
 _IN_PREFLIGHT = (RunState.preparing, RunState.testing)
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(msgspec.Struct, frozen=True):
     """A button; GitHub takes 20 characters of label and identifier and 40 of description."""
 
     label: str
@@ -53,8 +53,7 @@ class Offer:
     identifier: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(msgspec.Struct, frozen=True):
     """What the check run of one run on one commit is to show."""
 
     run_id: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from bot.comment.markdown import table
 from bot.comment.numbers import about
@@ -15,8 +16,7 @@ from bot.watching.queue import Queue
 _NOBODY = Queue()
 
 
-@dataclass(frozen=True, slots=True)
-class TierCost:
+class TierCost(msgspec.Struct, frozen=True):
     """A tier at this moment. `seconds` is the median of its last `runs` scheduled runs; `runs` 0: its wall-time."""
 
     gate: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.comment.markdown import length
 
@@ -12,8 +13,7 @@ MOST_CHARACTERS = 65_000
 MOST_BYTES = 260_000
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """A part of the comment. `cut` is what stands there instead when there is no room.
 
     A part without `cut` goes only when all that can be cut is, and never when it `stays`.

@@ -6,9 +6,10 @@ It opens with the lines of seed 002, step 1a; table, evidence and what `go` enta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate, islice
+
+import msgspec
 
 from bot.assessment.model import Assessment
 from bot.comment.corrections import corrections
@@ -27,8 +28,7 @@ _MOST_EVIDENCE = 100
 _MOST_OPENING = 16_000
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True):
     """The comment and the hidden line by which it is found again; it never starts with the canonical sentinel."""
 
     body: str

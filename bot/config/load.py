@@ -9,12 +9,12 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import Any, get_args
 
+import msgspec
 from pydantic import BaseModel, ValidationError
 
 from bot.config.schema import GateNumber, RepositoryConfig
@@ -25,8 +25,7 @@ _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(r"^\s*([A-Za-z0-9_.\"'-]+)\s*=")
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigError:
+class ConfigError(msgspec.Struct, frozen=True):
     """One thing wrong in a configuration file. `line` counts from 1; None where no single line is to blame."""
 
     file: str

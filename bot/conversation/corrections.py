@@ -7,8 +7,9 @@ The words that command stand in running text; the path may stand in backticks, a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
+
+import msgspec
 
 QUESTIONS = ("trivial", "shuffle", "memory", "cpu", "design")
 _FORM = re.compile(
@@ -21,8 +22,7 @@ _MOST_PATH = 500
 _USAGE = "`answer` takes a path and one answer, such as `answer lib/zephyr/src/zephyr/plan.py cpu=no because …`"
 
 
-@dataclass(frozen=True, slots=True)
-class Corrected:
+class Corrected(msgspec.Struct, frozen=True):
     """What is to be answered, and the text after it, which can only be a reason."""
 
     path: str

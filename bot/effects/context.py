@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
+
+import msgspec
 
 from bot.checkout.mirror import Mirror, Token
 from bot.checkout.trees import Trees
@@ -38,8 +39,7 @@ class ClusterUnset(Fault):
         super().__init__(f"the cluster `{cluster}` is not set up any more")
 
 
-@dataclass(slots=True)
-class Telling:
+class Telling(msgspec.Struct):
     """How an effect tells another pull request something; `advance` is the engine's, known once it is open."""
 
     advance: Callable[..., Awaitable[None]] | None = None
@@ -50,8 +50,7 @@ class Telling:
         await self.advance(key, event, cause=cause)
 
 
-@dataclass(frozen=True, slots=True)
-class Rooms:
+class Rooms(msgspec.Struct, frozen=True):
     """The adapters of one deployment."""
 
     settings: Settings
@@ -59,12 +58,12 @@ class Rooms:
     trees: Trees
     cage: Cage
     iris: Iris
-    tell: Telling = field(default_factory=Telling)
-    other_clusters: Mapping[str, Iris] = field(default_factory=dict)
-    removing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    permissions: dict[int, tuple[Permissions, datetime]] = field(default_factory=dict)
-    configurations: dict[tuple[int, str], RepositoryConfig] = field(default_factory=dict)
-    _mirrors: dict[int, Mirror] = field(default_factory=dict)
+    tell: Telling = msgspec.field(default_factory=Telling)
+    other_clusters: Mapping[str, Iris] = msgspec.field(default_factory=dict)
+    removing: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
+    permissions: dict[int, tuple[Permissions, datetime]] = msgspec.field(default_factory=dict)
+    configurations: dict[tuple[int, str], RepositoryConfig] = msgspec.field(default_factory=dict)
+    _mirrors: dict[int, Mirror] = msgspec.field(default_factory=dict)
 
     def iris_of(self, run: Run) -> Iris:
         """The cluster that this run's ferries are on. Raises ClusterUnset where the settings no longer name it."""

@@ -7,9 +7,10 @@ import logging
 import os
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeGuard
+
+import msgspec
 
 from bot.effects.assess import assess
 from bot.effects.authorise import authorise
@@ -58,8 +59,7 @@ _PATIENT = Backoff(first=timedelta(seconds=2), most=timedelta(minutes=5))
 _A_DAY, _HOURS = timedelta(days=1), timedelta(hours=6)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One kind. `attempts` 0: tried until it is done, whatever went wrong: a ferry may be out, or a verdict unsaid.
 
     `patience`: what people said is obeyed and answered although GitHub was in trouble for so long.

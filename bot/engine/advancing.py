@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 from typing import Generic, TypeVar
+
+import msgspec
 
 from bot.engine.performing import wait_before_retry
 from bot.engine.policy import Backoff
@@ -33,8 +34,7 @@ class RestlessMachine(RuntimeError):
     """The machine's events cause each other without end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival(Generic[E]):
+class Arrival(msgspec.Struct, Generic[E], frozen=True):
     """An event on its way to an aggregate; `cause` names where it came from, for the log."""
 
     key: str

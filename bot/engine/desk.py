@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 from typing import Generic, TypeVar
+
+import msgspec
 
 from bot.engine.advancing import Advancing, Arrival, describe
 from bot.engine.performing import Broke, wait_before_retry
@@ -28,8 +29,7 @@ there so often it may be believed."""
 _SWEEP_EVERY = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
+class Round(msgspec.Struct, frozen=True):
     """What one look at the tables gave: effects to perform, whether to look again at once, and when else."""
 
     claimed: Sequence[Effect]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
 from typing import TypeVar
+
+import msgspec
 
 from bot.engine.policy import Backoff, EffectPolicy
 from bot.engine.port import Effect, EffectContext, Outcome
@@ -15,8 +16,7 @@ S = TypeVar("S")
 E = TypeVar("E")
 
 
-@dataclass(frozen=True, slots=True)
-class Broke:
+class Broke(msgspec.Struct, frozen=True):
     """The performer raised, or outlived its deadline (then `error` is a TimeoutError and `timed_out` holds)."""
 
     error: BaseException

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Generic
+
+import msgspec
 
 from bot.engine.port import E, Effect, Performer, S
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(msgspec.Struct, frozen=True):
     """At most `limit` effects at once in each partition of the lane."""
 
     name: str
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(msgspec.Struct, frozen=True):
     """Waits grow from `first` by `factor` up to `most`, each shortened by up to `jitter` of itself (0..1)."""
 
     first: timedelta = timedelta(seconds=1)
@@ -28,8 +27,7 @@ class Backoff:
     jitter: float = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class EffectPolicy(Generic[S, E]):
+class EffectPolicy(msgspec.Struct, Generic[S, E], frozen=True):
     """One row of the registry: how a kind of effect is performed and what happens when it fails.
 
     An exception for which `retryable` holds is tried again, `attempts` times at most (0: without end), or more often
@@ -47,5 +45,5 @@ class EffectPolicy(Generic[S, E]):
     retryable: Callable[[BaseException], bool]
     deadline: timedelta = timedelta(minutes=5)
     attempts: int = 8
-    backoff: Backoff = field(default_factory=Backoff)
+    backoff: Backoff = msgspec.field(default_factory=Backoff)
     patience: timedelta = timedelta(0)

@@ -29,9 +29,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
 
 from bot.engine.views import Counts, History, LogView, Overview
 
@@ -81,8 +82,7 @@ class Clock(Protocol):
         """Return when `wake` is set or `until` has come, whichever is first. Does not clear `wake`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(msgspec.Struct, frozen=True):
     """One webhook delivery. `body` is None where only the GUID is worth keeping: such a delivery is never routed."""
 
     guid: str
@@ -94,8 +94,7 @@ Told = Callable[[bool | Exception], None]
 """Hears what became of a delivery: whether it was new, or why it could not be stored (StoreError)."""
 
 
-@dataclass(frozen=True, slots=True)
-class EffectRequest:
+class EffectRequest(msgspec.Struct, frozen=True):
     """An act on the outside world, asked for by a transition.
 
     `id` is stable and unique for all time: the same id is never inserted twice. `scope` names what a later transition
@@ -114,15 +113,13 @@ class EffectRequest:
     due: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Timer(Generic[E]):
+class Timer(msgspec.Struct, Generic[E], frozen=True):
     name: str
     due: datetime
     event: E
 
 
-@dataclass(frozen=True, slots=True)
-class SlotRequest(Generic[E]):
+class SlotRequest(msgspec.Struct, Generic[E], frozen=True):
     """Ask for the slot; `granted` is delivered to this aggregate when it is ours. `holder` is unique for all time."""
 
     slot: str
@@ -130,8 +127,7 @@ class SlotRequest(Generic[E]):
     granted: E
 
 
-@dataclass(frozen=True, slots=True)
-class Transition(Generic[S, E]):
+class Transition(msgspec.Struct, Generic[S, E], frozen=True):
     """What `step` decided. Applied in one transaction: state, revoke, cancel, effects, timers, release, acquire."""
 
     state: S
@@ -167,8 +163,7 @@ class Machine(Protocol[S, E]):
     def load_event(self, data: bytes) -> E: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(msgspec.Struct, frozen=True):
     """A claimed effect. `attempt` counts from 1.
 
     `first`: nobody ever began it. An attempt that was stopped in good order does not count, but may have acted.
@@ -184,8 +179,7 @@ class Effect:
     first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EffectContext(Generic[S_co]):
+class EffectContext(msgspec.Struct, Generic[S_co], frozen=True):
     """What a performer may ask of the engine while it acts."""
 
     clock: Clock
@@ -197,12 +191,11 @@ class EffectContext(Generic[S_co]):
     """Another aggregate's state as committed now; the initial one where nothing was ever delivered to it."""
     overview: Callable[[], Awaitable[Overview]]
     """All that is open now: who holds a slot and who waits for it, in which order."""
-    notes: list[Json] = field(default_factory=list)
+    notes: list[Json] = msgspec.field(default_factory=list)
     """What is to be remembered of this attempt, however it ends; for whoever traces it, never for the machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[E_co]):
+class Outcome(msgspec.Struct, Generic[E_co], frozen=True):
     """How an effect ended well. `event` None: nothing worth telling the machine."""
 
     event: E_co | None = None

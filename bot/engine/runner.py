@@ -6,10 +6,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Generic, Protocol, TypeVar
+
+import msgspec
 
 from bot.engine.desk import Desk, is_idle
 from bot.engine.performing import attempt
@@ -32,8 +33,7 @@ STORE_RETRY = timedelta(seconds=5)
 """A full disk is emptied by people: soon enough for them, seldom enough for the log."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Running:
+class _Running(msgspec.Struct, frozen=True):
     task: asyncio.Task[None]
     revoked: asyncio.Event
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 from typing import Generic, Protocol, TypeVar
+
+import msgspec
 
 from bot.engine.advancing import load_state
 from bot.engine.desk import Desk, next_due, revive, sweep
@@ -48,8 +49,7 @@ class Store(Protocol):
     async def read(self, work: Callable[[Tx], T]) -> T: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Play(Generic[S, E]):
+class Play(msgspec.Struct, Generic[S, E], frozen=True):
     """What an engine is opened with: the meaning, the acts, the time. `random` shortens waits between attempts.
 
     `grace`: how long performers may go on when `run` is cancelled.

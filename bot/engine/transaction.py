@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol
+
+import msgspec
 
 from bot.engine.port import StoreError
 
@@ -76,8 +77,7 @@ class Sharing(Protocol):
         """Ids of effects whose performers died with their process."""
 
 
-@dataclass(slots=True)
-class Tx:
+class Tx(msgspec.Struct):
     """An open transaction, and what is to be told once it has committed; a savepoint undone takes its part back.
 
     `revoked`: ids of effects claimed here whose performers must hear. `notes`: lines for the log, with their ids.
@@ -85,8 +85,8 @@ class Tx:
 
     connection: Connection
     sharing: Sharing
-    revoked: list[str] = field(default_factory=list)
-    notes: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    revoked: list[str] = msgspec.field(default_factory=list)
+    notes: list[tuple[str, Mapping[str, Any]]] = msgspec.field(default_factory=list)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Rows:
         return self.connection.execute(sql, parameters)

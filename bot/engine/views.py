@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class DeliveryView:
+
+class DeliveryView(msgspec.Struct, frozen=True):
     """A delivery that is not handled yet; `dead`: given up, with its last error."""
 
     guid: str
@@ -20,8 +20,7 @@ class DeliveryView:
     dead: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EffectView:
+class EffectView(msgspec.Struct, frozen=True):
     """An effect that waits, runs (`claimed`) or is dead (its failure could not be told to the machine)."""
 
     id: str
@@ -38,15 +37,13 @@ class EffectView:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class TimerView:
+class TimerView(msgspec.Struct, frozen=True):
     key: str
     name: str
     due: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class SlotView:
+class SlotView(msgspec.Struct, frozen=True):
     """One holder (`granted`) or one that waits; in order of asking within a slot."""
 
     slot: str
@@ -55,8 +52,7 @@ class SlotView:
     granted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class StalledView:
+class StalledView(msgspec.Struct, frozen=True):
     """An event of a timer or an effect whose `step` raised; `dead`: given up, with its last error."""
 
     key: str
@@ -67,8 +63,7 @@ class StalledView:
     dead: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LogView:
+class LogView(msgspec.Struct, frozen=True):
     key: str
     at: datetime
     kind: str
@@ -76,8 +71,7 @@ class LogView:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class MoveView:
+class MoveView(msgspec.Struct, frozen=True):
     """A row of the log with its event as stored; `seq` orders all there are."""
 
     seq: int
@@ -89,8 +83,7 @@ class MoveView:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ActView:
+class ActView(msgspec.Struct, frozen=True):
     """An effect, also one that ended. `asked_by`: the move it came from (None of an older release's); `payload`: JSON,
     empty once it was swept."""
 
@@ -109,8 +102,7 @@ class ActView:
     asked_by: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptView:
+class AttemptView(msgspec.Struct, frozen=True):
     """An attempt that ended: `ended_as` done, broke or died; `notes` as its performer left them."""
 
     effect: str
@@ -122,8 +114,7 @@ class AttemptView:
     notes: list[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(msgspec.Struct, frozen=True):
     """All that an aggregate went through and all that was done for it, each oldest first."""
 
     moves: tuple[MoveView, ...]
@@ -131,8 +122,7 @@ class History:
     attempts: tuple[AttemptView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedView:
+class ReceivedView(msgspec.Struct, frozen=True):
     """A delivery whose GUID is still kept. `status`: waiting, handled or dead."""
 
     guid: str
@@ -143,8 +133,7 @@ class ReceivedView:
     error: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(msgspec.Struct, frozen=True):
     """What tells at a glance whether work is being done. `dead_*`: given up, for a human."""
 
     oldest_waiting: datetime | None
@@ -157,8 +146,7 @@ class Counts:
         return self.dead_deliveries + self.dead_effects + self.dead_events
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(msgspec.Struct, frozen=True):
     """Everything open at one moment. `oldest_waiting`: when the oldest unhandled delivery was received."""
 
     deliveries: tuple[DeliveryView, ...]

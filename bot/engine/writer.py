@@ -12,8 +12,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+import msgspec
 
 from bot.engine.port import StoreError
 from bot.engine.telling import known
@@ -39,8 +40,7 @@ Intake = Callable[[Tx, Sequence[Item]], Sequence[T]]
 """Writes many items at once, each as if it were alone; gives what became of each."""
 
 
-@dataclass(slots=True)
-class _Job:
+class _Job(msgspec.Struct):
     work: Callable[[Tx], Any]
     told: Callable[[Any], None]
     rouses: bool

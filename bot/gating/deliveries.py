@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -38,8 +37,7 @@ _EXTERNAL_ID = re.compile(r"perf-gate:((\d+)-(\d+)-\d+):([0-9a-f]{40,64}):\d+")
 _BUTTONS: Mapping[str, Button] = {"go": "go", "skip": "skip", "continue": "continue"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
+class _Words(msgspec.Struct, frozen=True):
     """What a person said, and where. `about_sha`: the commit a review is about."""
 
     heard_in: HeardIn

@@ -6,8 +6,9 @@ Source: https://docs.github.com/en/rest/checks/runs. Only Apps may write them, e
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Literal
+
+import msgspec
 
 from bot.github.client import Client
 from bot.github.model import AppInfo
@@ -20,8 +21,7 @@ Conclusion = Literal["success", "neutral", "failure", "skipped", "cancelled", "a
 _ABSENT = frozenset({404})
 
 
-@dataclass(frozen=True, slots=True)
-class Button:
+class Button(msgspec.Struct, frozen=True):
     """At most 20 characters of label and identifier, 40 of description. Shown once the check run has completed."""
 
     label: str
@@ -29,8 +29,7 @@ class Button:
     identifier: str
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRun:
+class CheckRun(msgspec.Struct, frozen=True):
     """What a check run is to show; `conclusion` where, and only where, it is completed."""
 
     name: str
@@ -43,8 +42,7 @@ class CheckRun:
     buttons: tuple[Button, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """A check run as GitHub lists it. `completed`: it never runs again."""
 
     id: int

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+import msgspec
 
 Level = Literal["admin", "write", "read", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class AppGrants:
+class AppGrants(msgspec.Struct, frozen=True):
     """What the App is registered with."""
 
     slug: str
@@ -19,8 +19,7 @@ class AppGrants:
     events: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HookConfig:
+class HookConfig(msgspec.Struct, frozen=True):
     """Where GitHub sends the App's webhooks, and how. `url` is empty where it sends none."""
 
     url: str
@@ -28,8 +27,7 @@ class HookConfig:
     verifies_certificate: bool
 
 
-@dataclass(frozen=True, slots=True)
-class InstallationInfo:
+class InstallationInfo(msgspec.Struct, frozen=True):
     """`permissions` are those that the owner accepted; an App that asks for more later waits for them."""
 
     id: int
@@ -37,8 +35,7 @@ class InstallationInfo:
     suspended: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AppInfo:
+class AppInfo(msgspec.Struct, frozen=True):
     """Who the App is; `login` is the author of its comments."""
 
     id: int
@@ -50,16 +47,14 @@ class AppInfo:
         return f"{self.slug}[bot]"
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(msgspec.Struct, frozen=True):
     id: int
     full_name: str
     default_branch: str
     private: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PullInfo:
+class PullInfo(msgspec.Struct, frozen=True):
     """A pull request. `head_repo_full_name` is None once the fork it came from was deleted; that still `is_fork`.
 
     `author_id` is of the account, whose login may change; 0 for a deleted one. `pushed_at`: when anything was last
@@ -81,8 +76,7 @@ class PullInfo:
     updated_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(msgspec.Struct, frozen=True):
     """A comment on a pull request. `author_is_own_app`: written by this very App, so nobody else can have forged it;
     `author_is_person`: by no App and no bot."""
 
@@ -98,8 +92,7 @@ class Comment:
     author_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(msgspec.Struct, frozen=True):
     """What a user may do on a repository. Unknown users and Apps have none.
 
     `permission` folds maintain into write and triage into read; `role_name` does not. `user_id` is of the account that
@@ -111,8 +104,7 @@ class Permission:
     user_id: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WorkflowRun:
+class WorkflowRun(msgspec.Struct, frozen=True):
     """A run of a workflow. `head_repository_id` differs from `repository_id` where a fork's commit ran."""
 
     id: int
@@ -127,8 +119,7 @@ class WorkflowRun:
     head_repository_id: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(msgspec.Struct, frozen=True):
     """A zip that a run left behind; `size` in bytes."""
 
     id: int
@@ -137,20 +128,17 @@ class Artifact:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(msgspec.Struct, frozen=True):
     """The artifact was there once: it has expired or was deleted."""
 
 
-@dataclass(frozen=True, slots=True)
-class TooLarge:
+class TooLarge(msgspec.Struct, frozen=True):
     """More bytes than the caller wanted to take; `limit` is what it would have taken."""
 
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class HookDelivery:
+class HookDelivery(msgspec.Struct, frozen=True):
     """One attempt of GitHub to deliver a webhook, as its own log has it. `status_code` 0: no answer in time."""
 
     id: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 _FULL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
 
@@ -13,8 +14,7 @@ Identity = int | Literal["app"]
 """Who asks GitHub: an installation, by its id, or the App itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class RepoRef:
+class RepoRef(msgspec.Struct, frozen=True):
     """A repository (`owner/name`) and the installation through which the App reaches it. ValueError on another name."""
 
     installation_id: int
@@ -33,8 +33,7 @@ class RepoRef:
         return self.full_name.partition("/")[2]
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(msgspec.Struct, frozen=True):
     """By what a comment of ours is found again: an HTML comment that opens the body, or is the last line of it.
 
     Nowhere else, because a body also quotes what people and programs wrote, which may hold any line; the first and the

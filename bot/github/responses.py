@@ -7,7 +7,6 @@ error; that 429 and the secondary limit ask for patience, it does not know.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import TypeVar
@@ -46,8 +45,7 @@ class AnswerFault(Fault):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """An answer that the caller asked for. `next` is the following page, from the Link header, never built by hand."""
 
     status: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -30,8 +29,7 @@ _MOST_REDIRECTS = 3
 _MOVED = frozenset({301, 307, 308})
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """What to ask. `template` is a URI template (RFC 6570), filled with `variables`, or a whole `URL` of a Link header.
 
     `doing` completes "perf-gate tried to …" in public sentences. `accepts` are statuses beside 2xx that the caller
@@ -41,7 +39,7 @@ class Request:
     method: str
     template: str | URL
     doing: str
-    variables: Mapping[str, str | int] = field(default_factory=dict)
+    variables: Mapping[str, str | int] = msgspec.field(default_factory=dict)
     body: Any = None
     accept: str = JSON
     accepts: frozenset[int] = frozenset()

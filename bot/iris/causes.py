@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.iris.failures import classify
 from bot.iris.records import Attempt, Job, Task
@@ -32,8 +33,7 @@ _OF_MEMORY = re.compile(
 _OF_ERRORS = re.compile(r"error|exception|traceback|fatal|failed", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """One failed try of one task."""
 
     job_id: str

@@ -17,9 +17,10 @@ writes the baselines), so that the two sides compare:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
 
 from bot.iris.failures import BUCKETS, classify
 from bot.iris.records import Job, Task
@@ -27,8 +28,7 @@ from bot.iris.status_file import StatusFile
 from bot.iris.steps import Pipeline, latest_attempts, pipeline, step_of
 
 
-@dataclass(frozen=True, slots=True)
-class Ferry:
+class Ferry(msgspec.Struct, frozen=True):
     """Everything a report is made of. `tasks` holds the tasks of the launcher and of every job without children."""
 
     root: Job

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from bot.iris import process
 from bot.iris.environment import child_environment
@@ -18,8 +19,7 @@ SCRIPT = Path("scripts/ci/collect_perf_metrics.py")
 LARGEST_REPORT = 5 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class NoReport:
+class NoReport(msgspec.Struct, frozen=True):
     """The script gave no usable report; `reason` is for the report's warnings."""
 
     reason: str

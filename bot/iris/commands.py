@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
 
 from bot.config.schema import IrisFlags
 from bot.iris import names
@@ -22,8 +24,7 @@ _TAIL_LINES = 60
 _FOR_JOBS = frozenset({"HF_TOKEN", "WANDB_API_KEY"})
 
 
-@dataclass(frozen=True, slots=True)
-class CommandState:
+class CommandState(msgspec.Struct, frozen=True):
     """How the job is doing. `exit_code` is the command's once it came to its own end, `tail` the end of its output.
 
     A job that is `over` without an exit code was ended by somebody or something else; `error` is Iris' word for it, or

@@ -5,8 +5,9 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
+
+import msgspec
 
 from bot.faults import Fault
 from bot.iris import records
@@ -38,23 +39,20 @@ class NotFound(Exception):
     """The controller says clearly that there is no such job."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """The job exists, whatever its state: whoever submitted it, it is ours to adopt."""
 
     job_id: str
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(msgspec.Struct, frozen=True):
     """The controller answered, twice, and knows no such job."""
 
     job_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(msgspec.Struct, frozen=True):
     """Nobody can say now; submitting on such an answer could run the ferry twice."""
 
     job_id: str

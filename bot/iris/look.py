@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from bot.faults import Fault
@@ -38,8 +38,7 @@ _EVIDENCE_WITHIN = timedelta(seconds=75)
 _THREADS_WITHIN = timedelta(seconds=30)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """`status` is the root job's word, `look` all that tells how it is doing."""
 
     status: FerryStatus

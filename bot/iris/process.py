@@ -7,10 +7,11 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from bot import journal
 
@@ -26,8 +27,7 @@ class Cage(Protocol):
     ) -> list[str]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """`exit_code` is None when the time was over and the process group was killed."""
 
     exit_code: int | None

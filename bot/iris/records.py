@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 Json = Mapping[str, Any]
 
@@ -20,8 +21,7 @@ _HUMP = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _STATE_PREFIX = re.compile(r"^(JOB|TASK)_STATE_")
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(msgspec.Struct, frozen=True):
     """One job of the tree. Times are milliseconds since the epoch, None while not reached. `state` is lower case."""
 
     id: str
@@ -45,8 +45,7 @@ class Job:
         return _between(self.started_ms, self.finished_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, frozen=True):
     """One try of a task, on one worker."""
 
     state: str
@@ -61,8 +60,7 @@ class Attempt:
         return _between(self.started_ms, self.finished_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(msgspec.Struct, frozen=True):
     """One task of a job; `exit_code` is None while it runs, `peak_memory_mb` 0 where the cluster does not measure."""
 
     id: str
@@ -79,8 +77,7 @@ class Task:
         return _between(self.started_ms, self.finished_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class Worker:
+class Worker(msgspec.Struct, frozen=True):
     """A machine of the cluster; what is empty or 0 the controller does not say."""
 
     id: str

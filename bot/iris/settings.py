@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class IrisSettings:
+
+class IrisSettings(msgspec.Struct, frozen=True):
     """`command` is the iris program. Exactly one of `controller_url` (for HTTP) and `config` (a cluster YAML) is set.
 
     `status_prefix` is where ferries leave their status files: `gs://bucket/folder` or an absolute folder. `home` is a

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from bot import google_storage
 
@@ -18,13 +19,12 @@ _LONGEST_VALUE = 300
 READ_WITHIN_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class StatusFile:
+class StatusFile(msgspec.Struct, frozen=True):
     """What the ferry said. `fields` is its whole JSON object; `problem` says why there is nothing, else empty."""
 
     status: str | None = None
     marin_prefix: str | None = None
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = msgspec.field(default_factory=dict)
     problem: str = ""
 
 

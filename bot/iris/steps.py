@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.iris.records import Job
 
@@ -36,8 +37,7 @@ _ATTEMPT = re.compile(r"-a(\d+)(?=-|$)")
 _LOST = frozenset({"failed", "worker_failed", "unschedulable"})
 
 
-@dataclass(frozen=True, slots=True)
-class Pipeline:
+class Pipeline(msgspec.Struct, frozen=True):
     """A direct child of the root job that ran one pipeline of a step. `number` and `attempt` are None where unnamed."""
 
     job: Job

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from bot.config.schema import Gate, IrisFlags
 from bot.faults import Fault
@@ -27,13 +28,11 @@ _ALREADY_THERE = re.compile(r"JobAlreadyExists|already exists")
 _USAGE_ERROR = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(msgspec.Struct, frozen=True):
     job_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(msgspec.Struct, frozen=True):
     """Iris will not take this job however often it is asked; `reason` is its own words."""
 
     reason: str

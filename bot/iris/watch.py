@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.iris.poll import FerryStatus
 from bot.iris.progress import ShardProgress
@@ -29,8 +30,7 @@ _LONGEST_ERROR = 1500
 _GIB = 1024**3
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(msgspec.Struct, frozen=True):
     """The ferry's working parts: `coordinators` that run, each with its pipeline's job, their `pools`, `stale` ones.
 
     `failed_pools` are pools, also of attempts that were given up, in which tries of workers failed.

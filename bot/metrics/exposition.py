@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, get_args
 
+import msgspec
 from aiohttp import web
 
 from bot.engine.port import CannotStart, StoreError
@@ -43,8 +43,7 @@ _log = logging.getLogger(__name__)
 Read = Callable[[Callable[[Tx, Mapping[str, PullRequest]], "Snapshot"]], Awaitable["Snapshot"]]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """What the stored state says at one moment; `waits` are the seconds that first reactions took."""
 
     counts: Counts
@@ -55,8 +54,7 @@ class Snapshot:
     waits: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(msgspec.Struct, frozen=True):
     """What only the process knows: requests left by installation, whether the engine's loop runs, the sandbox, rounds.
 
     `sandbox_holds` None: not tested yet; `asked_at` None: GitHub has not told yet which webhooks it could not deliver.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from bot.engine.policy import EffectPolicy
 from bot.engine.port import Delivery, Effect, EffectContext, Outcome, Revoked, Told

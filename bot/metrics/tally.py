@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
+
+import msgspec
 
 OUTCOMES = ("done", "retried", "given up", "revoked", "interrupted")
 """How an attempt at an effect ended. `interrupted`: by its deadline, or with the process."""
@@ -19,8 +20,7 @@ BUCKETS = (0.5, 1.0, 2.0, 5.0, 10.0, 25.0, 60.0, 300.0, 1800.0)
 _MOST_REACTIONS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(msgspec.Struct, frozen=True):
     """A comment got its first answer: which transition asked for it, and when it was there."""
 
     key: str
@@ -28,18 +28,17 @@ class Reaction:
     done_at: datetime
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(msgspec.Struct):
     """`effects` by kind and outcome, `verdicts` by gate and verdict, `deliveries` by what became of them.
 
     `reactions` wait until somebody asks how long they took, the latest thousand of them.
     """
 
-    effects: Counter[tuple[str, str]] = field(default_factory=Counter)
-    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)
-    deliveries: Counter[str] = field(default_factory=Counter)
-    reactions: deque[Reaction] = field(default_factory=lambda: deque(maxlen=_MOST_REACTIONS))
-    waits: Counter[float] = field(default_factory=Counter)
+    effects: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    verdicts: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    deliveries: Counter[str] = msgspec.field(default_factory=Counter)
+    reactions: deque[Reaction] = msgspec.field(default_factory=lambda: deque(maxlen=_MOST_REACTIONS))
+    waits: Counter[float] = msgspec.field(default_factory=Counter)
     waited: float = 0.0
 
     def take_reactions(self) -> tuple[Reaction, ...]:

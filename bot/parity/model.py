@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 import msgspec
@@ -11,8 +10,7 @@ import msgspec
 Source = Literal["workflow", "script"]
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(msgspec.Struct, frozen=True):
     """A value that is written with a variable: it is never guessed. `written` is how it stands there."""
 
     written: str
@@ -21,8 +19,7 @@ class Unread:
 Value = str | bool | tuple[str, ...] | None | Unread
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(msgspec.Struct, frozen=True):
     """One `iris job run`, as it is written. What is None is not given.
 
     `values` has the keys of `compare.COMPARED`. `opaque` are words that stand for any number of options (`$FLAGS`):
@@ -31,14 +28,13 @@ class Shape:
     """
 
     values: Mapping[str, Value]
-    environment: Mapping[str, str | Unread] = field(default_factory=dict)
+    environment: Mapping[str, str | Unread] = msgspec.field(default_factory=dict)
     opaque: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     other: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(msgspec.Struct, frozen=True):
     """No shape can be read; `why` is the rest of a sentence that begins with the file."""
 
     why: str

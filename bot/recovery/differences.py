@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 from msgspec.structs import replace
 
 from bot.comment.canonical import digest
@@ -17,8 +17,7 @@ from bot.gating.model import PullRequest, Run
 from bot.github.model import Comment, PullInfo
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """What GitHub showed. `canonical` is the comment that the bot keeps, None where it is gone."""
 
     pull: PullInfo

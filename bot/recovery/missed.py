@@ -6,8 +6,9 @@ Source: https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webho
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from bot.github.model import HookDelivery
 
@@ -27,8 +28,7 @@ MOST_A_ROUND = 50
 FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(msgspec.Struct, frozen=True):
     """`again` are the attempts to repeat, oldest first; `given_up` counts deliveries that failed too often."""
 
     again: tuple[HookDelivery, ...]

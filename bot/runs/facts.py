@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
 
 from bot.conversation.replies import state_read_aloud
 from bot.engine.views import DeliveryView, EffectView, LogView, Overview, SlotView, StalledView, TimerView
@@ -20,8 +22,7 @@ _ASIDE = frozenset({"react", "reply", "publish", "cleanup"})
 """Effects that say or tidy something; no run waits for them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A run in one line. `waits_for` is empty where it waits for nothing; `until` is when that is looked at again."""
 
     run: str
@@ -36,8 +37,7 @@ class Line:
     ended: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """`left_out`: runs that ended before those shown. `served`: whether a process works on this state; None: not known.
     The rest is what is the engine's and no run's."""
 
@@ -48,8 +48,7 @@ class Table:
     served: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Ferry:
+class Ferry(msgspec.Struct, frozen=True):
     gate: int
     attempt: int
     job_id: str
@@ -60,8 +59,7 @@ class Ferry:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Seat:
+class Seat(msgspec.Struct, frozen=True):
     """This run at a tier's slot: `place` 0 holds it, 1 is next; `holder` has it now."""
 
     slot: str
@@ -69,8 +67,7 @@ class Seat:
     holder: str
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """All about the current run of one pull request, and a line for each before it."""
 
     line: Line

@@ -7,7 +7,6 @@ since, what is played may differ from what was stored; `Story.faithful` says whe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
@@ -46,8 +45,7 @@ MOST_MOVES = 5_000
 _BOT = "perf-gate"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """Something that happened to a run. `state` holds from `at` until `until` (None: still, or it is no new state).
 
     `entered`: the state began here. `who` is a login, or perf-gate itself. `cause` names the delivery, effect or timer.
@@ -62,8 +60,7 @@ class Step:
     until: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Story:
+class Story(msgspec.Struct, frozen=True):
     """`run` is the run as it was played: what is left of one that a newer run replaced."""
 
     steps: tuple[Step, ...]

@@ -12,10 +12,11 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from bot.sandbox.model import CommandResult
 from bot.sandbox.ownership import give
@@ -53,8 +54,7 @@ class Run(Protocol):
     ) -> CommandResult: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(msgspec.Struct, frozen=True):
     """What a sound cage may show: names of variables, how many processes, folders inside that stay as they are."""
 
     variables: frozenset[str]
@@ -62,8 +62,7 @@ class Expected:
     kept: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
+class _Scene(msgspec.Struct, frozen=True):
     """Beside the tree of the self-test stands what its code must not reach."""
 
     tree: Path

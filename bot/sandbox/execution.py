@@ -9,9 +9,10 @@ import signal
 import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO, Any
+
+import msgspec
 
 from bot.sandbox.tail import TailLog
 from bot.sandbox.usage import Excess, Usage
@@ -19,8 +20,7 @@ from bot.sandbox.usage import Excess, Usage
 _GRACE = 30.0  # seconds for the kernel to end a killed cage's processes
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(msgspec.Struct, frozen=True):
     """`code` is None where the time was over. `signal_byte` is the first byte of output, empty where there was none.
     `excess` says why it was ended, where that was not for its time."""
 

@@ -6,9 +6,10 @@ import asyncio
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+import msgspec
 
 from bot.sandbox.disk import TooDeep, deleted_sizes, sizes
 from bot.sandbox.memory import memory_bytes
@@ -17,8 +18,7 @@ from bot.sandbox.model import Limits
 _MB = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Excess:
+class Excess(msgspec.Struct, frozen=True):
     """Why a command must end. Where it is not `proven` to have taken too much, that is no verdict on the command."""
 
     why: str

@@ -6,9 +6,8 @@ one reader decides where such a request ends, so nobody can smuggle another one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import httptools
+import msgspec
 
 OPENING = b"POST /webhook HTTP/1.1\r\n"
 ENDING = b"\r\n\r\n"
@@ -21,8 +20,7 @@ _NOT_PLAIN = frozenset({b"transfer-encoding", b"expect", b"upgrade", b"content-e
 _JSON = frozenset({b"application/json", b"application/json; charset=utf-8"})
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """`length` of the body in bytes; `stays`: the connection is kept for another request."""
 
     event: str

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+import msgspec
 from aiohttp import web
 
 from bot.engine.port import OnlyRead, StoreError
@@ -51,8 +51,7 @@ class Watched(Protocol):
     async def counts(self) -> Counts: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Signs:
+class Signs(msgspec.Struct, frozen=True):
     """What else there is to know. `round_ended`: of the last round of recovery, None before the first; `asked_at`: when
     GitHub last told it which webhooks it could not deliver, None while it never did.
 

@@ -6,8 +6,9 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from bot.engine.port import Delivery
 from bot.server.checks import NOT_SIGNED, Refusal
@@ -19,8 +20,7 @@ PAUSE = 0.02
 """Seconds between two lines of a crowd: a line costs as much as half a delivery, one more GUID next to nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lately:
+class Lately(msgspec.Struct, frozen=True):
     """When the last one came that GitHub `signed`; that was `stored`, for the first time; that was named as GitHub's
     are but `not_signed` with our secret; that was signed and could be `not_stored`. None where none did."""
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
+import msgspec
 from aiohttp import ClientPayloadError, web
 
 from bot.engine.clock import SystemClock
@@ -41,8 +41,7 @@ _now = SystemClock().now
 ACCEPTED = {True: "accepted", False: "seen before"}
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
+class Door(msgspec.Struct, frozen=True):
     """What a request must pass, where its delivery goes, and how long its body may take.
 
     `take` stores a delivery durably, and tells.

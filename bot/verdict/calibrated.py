@@ -8,7 +8,6 @@ is judged by the table.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -95,7 +94,7 @@ def by_their_noise(signals: Signals, noise: Noise, thresholds: Thresholds) -> Si
         told = [_class(own, band) if own is not None else signal.row.verdict]
         told += [_class(work, band)] if work is not None else []
         worst = next(verdict for verdict in _WORST_FIRST if verdict in told)
-        return dataclasses.replace(signal, row=replace(signal.row, verdict=worst))
+        return replace(signal, row=replace(signal.row, verdict=worst))
 
     return Signals(
         total=read_as(signals.total, thresholds.total, noise.total),

@@ -7,7 +7,6 @@ again, without the cluster, the bucket or the repository.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -115,8 +114,7 @@ def _kept_name(value: str | None) -> str:
     return value if value and len(value) <= _LONGEST_NAME else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(msgspec.Struct, frozen=True):
     """Runs oldest first, and why others are not among them, by name."""
 
     runs: tuple[PastRun, ...]

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
 
+import msgspec
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
@@ -28,8 +28,7 @@ _MOST_POWER: Final = 1000
 """The power of ten beyond which exact arithmetic on a short literal could need unbounded memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class BadReport:
+class BadReport(msgspec.Struct, frozen=True):
     """Why a report cannot be used. `field` is a dotted path such as `stage_wall_seconds.minhash`; `problem` completes
     the sentence "<field> …"."""
 

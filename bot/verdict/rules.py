@@ -7,9 +7,10 @@ order and boundaries here are exact: a value equal to a limit belongs to the mil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+import msgspec
 
 from bot.config.schema import Thresholds
 from bot.verdict.arithmetic import EXACT, delta, exceeds, extremes, spread_within
@@ -25,8 +26,7 @@ KNOWN_BUCKETS: Final = frozenset({"oom", *CHURN_BUCKETS, *FAILING_BUCKETS})
 _ZERO = Decimal(0)
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True):
     """Two readable reports and all that their comparison depends on."""
 
     baseline: PerfReport
@@ -40,8 +40,7 @@ class Pair:
 Find = Callable[[Pair], list[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """One branch of the tree: by what name, what it finds, and what follows if that is anything."""
 
     name: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean, median
+
+import msgspec
 
 from bot.verdict.distribution import variance
 
@@ -25,8 +26,7 @@ _WORTHWHILE = 0.8
 Runs = Sequence[Mapping[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(msgspec.Struct, frozen=True):
     """`past` and `now` as they are to be compared, `level` the usual value before anything was taken out.
 
     `shared` is what all other stages of the treatment did together, where it was taken out; `skipped` counts the

@@ -7,9 +7,10 @@ same causes, and also where the two totals cannot hold the same work.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+import msgspec
 
 from bot.config.schema import Band, Thresholds
 from bot.verdict.arithmetic import Measured, delta, exceeds
@@ -21,8 +22,7 @@ TOTAL: Final = "total"
 """The name by which the total is excluded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(msgspec.Struct, frozen=True):
     """`field` is the report's path, `why_not` is empty when the row counts."""
 
     field: str
@@ -35,8 +35,7 @@ class Signal:
         return not self.why_not
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(msgspec.Struct, frozen=True):
     total: Signal
     memory: Signal
     stages: dict[str, Signal]

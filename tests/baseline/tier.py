@@ -5,16 +5,18 @@ The bot's side is real: its GitHub adapter, and google-cloud-storage, both over 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+from msgspec.structs import replace
 
 from bot.baseline.history import past_runs
 from bot.baseline.locate import locate
@@ -103,7 +105,7 @@ class Nights:
         return list(await past_runs(self.gh, self.tier, runs, mirrored, found.pin, self.archive, NOW))
 
     def without_mirror(self) -> Nights:
-        return replace(self, archive=replace(self.archive, mirror=None))
+        return dataclasses.replace(self, archive=replace(self.archive, mirror=None))
 
     def asked_storage(self) -> list[str]:
         """Names of the objects that were downloaded."""

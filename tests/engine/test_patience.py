@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
+
+from msgspec.structs import replace
 
 from tests.engine.script import Act, Do
 from tests.engine.stage import Flaky, Hands, Policy, Shell, playing, policies

@@ -12,11 +12,11 @@ cached    launcher task            1795235621628 … 622643 =  1.015 s, and no o
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.iris.collect import Ferry, leaves, report
 from bot.iris.records import Attempt, Job, Task

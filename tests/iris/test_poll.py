@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from bot.iris.poll import FerryStatus, StageProgress, ferry_status
 from bot.iris.progress import ShardProgress

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
+
+from msgspec.structs import replace
 
 from bot.conversation.commands import Assess, Status
 from bot.gating.events import Authorised

@@ -10,7 +10,6 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -35,8 +34,7 @@ class Difference(msgspec.Struct, frozen=True):
     fact: Fact
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(msgspec.Struct, frozen=True):
     """The facts of both sides, base first: in order, by number, and calls as one path through the code makes them.
 
     `excused` are keys of facts whose work has only moved or got another name. `as_many`: neither side has more

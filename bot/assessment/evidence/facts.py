@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
+
+import msgspec
 
 from bot.assessment.callgraph import often
 from bot.assessment.definitions import Defined, callee
@@ -38,8 +39,7 @@ LOGGERS = frozenset(["debug", "info", "warning", "error", "exception", "critical
 _HOLDERS = frozenset(["list", "tuple", "set", "dict", "frozenset"])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fact:
+class Fact(msgspec.Struct, frozen=True, eq=False):
     """`text` is what is compared. The rest is for the few facts in which the sides differ, and made when asked for."""
 
     kind: Kind

@@ -10,8 +10,9 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+import msgspec
 
 from bot.assessment.trees import TEXTS, walk
 from bot.assessment.triviality.escapes import (
@@ -41,8 +42,7 @@ MOST_STATEMENTS = 8192
 K = TypeVar("K", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class ClassFacts:
+class ClassFacts(msgspec.Struct, frozen=True):
     """A class, the names of its bases and the words of its fields' hints."""
 
     name: str
@@ -50,40 +50,39 @@ class ClassFacts:
     hinted: frozenset[str]
 
 
-@dataclass(slots=True)
-class Facts:
+class Facts(msgspec.Struct):
     """Names by the role they have anywhere in one file. Nothing here is changed after the walk."""
 
     # Every word of every identifier and string.
-    words: set[str] = field(default_factory=set)
+    words: set[str] = msgspec.field(default_factory=set)
     # How many places bind each name, in any scope: a name bound once means one thing everywhere.
-    bound: Counter[str] = field(default_factory=Counter)
+    bound: Counter[str] = msgspec.field(default_factory=Counter)
     # `getattr` and its kin with a name that is not a plain constant.
     guesses: bool = False
     # Names used as values where whoever receives them could look at their hints.
-    handed: set[str] = field(default_factory=set)
+    handed: set[str] = msgspec.field(default_factory=set)
     # The variables among them, and (name, what it is called here) of each import.
-    values: set[str] = field(default_factory=set)
-    called: set[tuple[str, str]] = field(default_factory=set)
+    values: set[str] = msgspec.field(default_factory=set)
+    called: set[tuple[str, str]] = msgspec.field(default_factory=set)
     # (names given to it, classes in it) of each union of classes that is kept under a name.
-    unions: list[tuple[set[str], set[str]]] = field(default_factory=list)
-    classes: list[ClassFacts] = field(default_factory=list)
+    unions: list[tuple[set[str], set[str]]] = msgspec.field(default_factory=list)
+    classes: list[ClassFacts] = msgspec.field(default_factory=list)
     # Data class fields are asked for at run time.
     reads_fields: bool = False
     # Names imported under other names, and modules (their last part) that are.
-    renamed: set[str] = field(default_factory=set)
+    renamed: set[str] = msgspec.field(default_factory=set)
     # (last part of the module, name) of each import from a module; ("", last part) of each module.
-    imported: set[tuple[str, str]] = field(default_factory=set)
+    imported: set[tuple[str, str]] = msgspec.field(default_factory=set)
     # Top-level names of all modules that it imports.
-    modules: set[str] = field(default_factory=set)
+    modules: set[str] = msgspec.field(default_factory=set)
     # (last part of the owner, attribute) of each attribute.
-    asked: set[tuple[str, str]] = field(default_factory=set)
+    asked: set[tuple[str, str]] = msgspec.field(default_factory=set)
     # Strings that hold a dot: they may be a path to a definition.
-    dotted: set[str] = field(default_factory=set)
+    dotted: set[str] = msgspec.field(default_factory=set)
     # Names that stand for one of `FIELD_KINDS`.
-    field_kinds: set[str] = field(default_factory=set)
+    field_kinds: set[str] = msgspec.field(default_factory=set)
     # Words of what is given other attributes.
-    given: set[str] = field(default_factory=set)
+    given: set[str] = msgspec.field(default_factory=set)
     # See `escapes`: classes of instances are handed on, what a class holds is read, exports are computed.
     hands_on_classes: bool = False
     reads_class_dicts: bool = False

@@ -10,7 +10,8 @@ import ast
 import io
 import re
 import tokenize
-from dataclasses import dataclass, field
+
+import msgspec
 
 _IGNORED = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
 _LINE_STARTS = frozenset({tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.NL})
@@ -18,12 +19,11 @@ _NEWER = re.compile(rb"^[ \t]*(?:type[ \t]+\w|(?:async[ \t]+)?(?:def|class)[ \t]
 _BRACKETS = {"[": 1, "(": 1, "{": 1, "]": -1, ")": -1, "}": -1}
 
 
-@dataclass(slots=True)
-class _Found:
+class _Found(msgspec.Struct):
     """By line of the statement: the parameters of definitions and aliases, and which lines are aliases."""
 
-    parameters: dict[int, str] = field(default_factory=dict)
-    aliases: set[int] = field(default_factory=set)
+    parameters: dict[int, str] = msgspec.field(default_factory=dict)
+    aliases: set[int] = msgspec.field(default_factory=set)
 
 
 def parse_newer(source: bytes) -> ast.Module:

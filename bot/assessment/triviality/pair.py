@@ -6,9 +6,10 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from posixpath import dirname
+
+import msgspec
 
 from bot.assessment.package import PackageView
 from bot.assessment.triviality.facts import READERS_OF_NAMES, Facts, facts_of
@@ -16,14 +17,13 @@ from bot.assessment.triviality.index import Index, stands
 from bot.assessment.triviality.source import dump, written
 
 
-@dataclass(slots=True)
-class Side:
+class Side(msgspec.Struct):
     """One side's tree. Rules change `touched`, the top-level statements that the other side does not have."""
 
     tree: ast.Module
     text: bytes
-    touched: list[ast.stmt] = field(default_factory=list)
-    _kept: dict[int, Hashable] = field(default_factory=dict)
+    touched: list[ast.stmt] = msgspec.field(default_factory=list)
+    _kept: dict[int, Hashable] = msgspec.field(default_factory=dict)
 
     def walk(self) -> Iterator[ast.AST]:
         """Every node of the touched statements."""
@@ -51,8 +51,7 @@ class Side:
         return [self._kept.get(id(one)) or dump(one) for one in self.tree.body]
 
 
-@dataclass(frozen=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """The package around the changed file, with that file in it. Unless `known`, nothing outside it may be assumed."""
 
     path: str
@@ -95,8 +94,7 @@ class Surroundings:
         return self.index.once(question, lambda: self.facts is None or any(question(facts) for facts in self.facts))
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True):
     base: Side
     head: Side
     around: Surroundings

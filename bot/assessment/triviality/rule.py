@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.assessment.triviality.pair import Pair, Side
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """`apply` rewrites each side into a program that behaves the same, in place, and returns whether the sides
     differed in what it took away. Both rewritten sides equal means that both programs behave the same.
     """

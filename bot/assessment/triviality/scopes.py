@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+
+import msgspec
 
 from bot.assessment.triviality.source import Comprehension, Definition, Function
 
 
-@dataclass(eq=False)
-class Scope:
+class Scope(msgspec.Struct, eq=False):
     """One function, comprehension, class body or module. `fixed` names must keep their spelling."""
 
     kind: str
     outer: Scope | None
-    bound: set[str] = field(default_factory=set)
-    fixed: set[str] = field(default_factory=set)
+    bound: set[str] = msgspec.field(default_factory=set)
+    fixed: set[str] = msgspec.field(default_factory=set)
     # (node, field) of every place where the name is written, in order of appearance.
-    places: dict[str, list[tuple[ast.AST, str]]] = field(default_factory=dict)
+    places: dict[str, list[tuple[ast.AST, str]]] = msgspec.field(default_factory=dict)
 
     def binder(self, name: str) -> Scope | None:
         """The scope that this name means when it is read here; None for the module, builtins and anything unclear."""

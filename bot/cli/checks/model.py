@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
+
+import msgspec
 
 from bot.config.settings import Settings
 from bot.github.adapter import GitHub
@@ -14,8 +15,7 @@ from bot.iris.adapter import Iris
 State = Literal["ok", "wrong", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """One line: what was found, and what an operator does about it (empty where there is nothing to do)."""
 
     state: State
@@ -35,22 +35,20 @@ def unknown(said: str, fix: str = "") -> Found:
     return Found("unknown", said, fix)
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """The deployment that is looked at, as `perf-gate serve` would be given it."""
 
     settings: Settings
     github: GitHub
     iris: Iris
     now: Callable[[], datetime]
-    other_clusters: Mapping[str, Iris] = field(default_factory=dict)
+    other_clusters: Mapping[str, Iris] = msgspec.field(default_factory=dict)
 
 
 Ask = Callable[[Surroundings], Awaitable[Sequence[Found]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """`ask` gives a line for each thing of its kind (a gate, a repository). A Fault or a time-out is `unknown`."""
 
     name: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import replace
 from datetime import datetime
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from bot.cli.state import looking, refuse, state_settings
 from bot.engine.clock import SystemClock

@@ -8,11 +8,11 @@ import json
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+import msgspec
 from aiohttp import web
 
 from bot.cli.setup.keeping import keep, next_steps
@@ -26,8 +26,7 @@ _STYLE = (
 )
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(msgspec.Struct, frozen=True):
     """What is to be registered, and where. `webhook_url` ends in /webhook; `organization` None: one's own account."""
 
     webhook_url: str
@@ -38,8 +37,7 @@ class Wish:
     name: str | None = None
 
 
-@dataclass
-class Page:
+class Page(msgspec.Struct):
     """`done` holds the next steps once the App is kept, `registered` what GitHub gave, which it gives this once.
 
     `state` proves that an answer belongs to this page.
@@ -48,9 +46,9 @@ class Page:
     wish: Wish
     address: str = ""
     registered: Registered | None = None
-    state: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    done: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    state: str = msgspec.field(default_factory=lambda: secrets.token_urlsafe(24))
+    turn: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
+    done: asyncio.Future[str] = msgspec.field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def application(self) -> web.Application:
         application = web.Application()

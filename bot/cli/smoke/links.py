@@ -9,9 +9,10 @@ import asyncio
 import secrets
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+
+import msgspec
 
 from bot.cli.checks.model import Found, Surroundings, ok, wrong
 from bot.cli.smoke import payload
@@ -44,8 +45,7 @@ class Broken(Exception):
         self.found = wrong(f"broken link: {link}: {said}", fix)
 
 
-@dataclass(slots=True)
-class Smoke:
+class Smoke(msgspec.Struct):
     """One smoke job. `within` bounds each link that is waited for; `link` is the one that is followed now."""
 
     around: Surroundings

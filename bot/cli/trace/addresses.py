@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.cli.trace.past import Event, event_of
 from bot.engine.tables import attempts, history
@@ -27,8 +28,7 @@ _CHECKS = frozenset({"Checked", "Pressed"})
 _SAYING = frozenset({"reply", "help", "notify"})
 
 
-@dataclass(frozen=True)
-class Thing:
+class Thing(msgspec.Struct, frozen=True):
     """`kind` None: it was given as a bare number."""
 
     id: str

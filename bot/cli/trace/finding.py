@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 from bot.cli.trace import addresses
 from bot.cli.trace.past import Past, event_of
@@ -20,8 +21,7 @@ _RUN_PAGE = re.compile(r"https?://\S+/runs/(\d+-\d+-\d+)(?:[/?#]\S*)?")
 _SHA = re.compile(r"[0-9a-f]{4,40}")
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """`moves` are the whole way of what was asked for; `marked` the ids in it that were meant. `run`: None where it
     belongs to none, or to several."""
 
@@ -31,8 +31,7 @@ class Found:
     marked: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Alone:
+class Alone(msgspec.Struct, frozen=True):
     """A delivery that set nothing in motion."""
 
     received: ReceivedView

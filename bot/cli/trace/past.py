@@ -6,7 +6,6 @@ Events are read as JSON and not as today's types, so that whatever any release w
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -25,8 +24,7 @@ def event_of(move: MoveView) -> Event:
     return found if isinstance(found, dict) else {}
 
 
-@dataclass(frozen=True)
-class Past:
+class Past(msgspec.Struct, frozen=True, dict=True):
     """An aggregate's history by the ids that lead from one part to the next."""
 
     key: str

@@ -12,10 +12,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
 
+import msgspec
 import psycopg
 from procrastinate import PsycopgConnector
 from procrastinate.exceptions import ConnectorException
@@ -32,8 +32,7 @@ CANCEL_AGAIN = 0.1
 """Seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pulse:
+class Pulse(msgspec.Struct, frozen=True):
     """`beat`: between two heartbeats, and two looks at what others left. `silence`: after that a process is dead."""
 
     beat: timedelta = timedelta(seconds=5)

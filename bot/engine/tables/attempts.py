@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,8 +21,7 @@ MOST_NOTES = 100
 """Of one attempt: git is called some ten times for an assessment, a hundred times by nobody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(msgspec.Struct, frozen=True):
     """An attempt under way. `notes` grows while it is performed."""
 
     at: datetime

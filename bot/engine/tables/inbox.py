@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
+
+import msgspec
 
 from bot.engine.port import Delivery
 from bot.engine.times import stored
@@ -19,8 +20,7 @@ _MOST_IN_ONE = 64
 """Deliveries in one statement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """A delivery that is due; `attempts` already failed."""
 
     seq: int
@@ -28,8 +28,7 @@ class Waiting:
     attempts: int
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
+class Arrived(msgspec.Struct, frozen=True):
     delivery: Delivery
     at: datetime
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from bot.engine.times import stored
 from bot.engine.transaction import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class DueTimer:
+class DueTimer(msgspec.Struct, frozen=True):
     key: str
     name: str
     event: bytes

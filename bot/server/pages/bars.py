@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
+
+import msgspec
 
 from bot.comment.numbers import change, duration
 from bot.gating.model import Attempt, Baseline
@@ -15,8 +16,7 @@ MOST_STAGES = 60
 _WORDS = {"pass": "pass", "warn": "warn", "fail": "fail"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(msgspec.Struct, frozen=True):
     """One stage. Lengths in percent of the longest; `verdict` is pass, warn or fail where the stage was judged."""
 
     name: str
@@ -29,15 +29,13 @@ class Bar:
     verdict: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(msgspec.Struct, frozen=True):
     stages: tuple[Bar, ...]
     total: Bar | None
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
+class _Stage(msgspec.Struct, frozen=True):
     name: str
     before: float
     ours: float

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from bot.verdict.model import Reading
 
@@ -17,8 +18,7 @@ LEFT, RIGHT, TOP, BOTTOM = 54.0, 10.0, 10.0, 24.0
 _AIR = 0.12
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(msgspec.Struct, frozen=True):
     """`out`: beyond the band, which the picture also tells by the point's shape."""
 
     x: float
@@ -29,14 +29,12 @@ class Point:
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(msgspec.Struct, frozen=True):
     at: float
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(msgspec.Struct, frozen=True):
     """`band` is (top, height) in units, None without one; `usual` the height of the usual value."""
 
     points: tuple[Point, ...]
@@ -47,15 +45,13 @@ class Chart:
     x_ticks: tuple[Tick, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     at: datetime
     value: float
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(msgspec.Struct, frozen=True):
     """How values of a signal are said, in full and beside an axis, and which distances are round ones, growing."""
 
     word: Callable[[float], str]

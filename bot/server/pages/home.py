@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+
+import msgspec
+from msgspec.structs import replace
 
 from bot.comment.sentences import stale_warning
 from bot.config.load import builtin_config
@@ -23,8 +25,7 @@ MOST_SHOWN = 50
 _PEOPLE = frozenset({RunState.awaiting_reviewer, RunState.awaiting_escalation})
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(msgspec.Struct, frozen=True):
     """A run in the list; `percent` and `end` where its ferry's outlook is known, `health` while a ferry is out."""
 
     line: Line
@@ -37,8 +38,7 @@ class Card:
     verdict: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(msgspec.Struct, frozen=True):
     """A tier's last scheduled run, `run_id` 0 where it has none. `stale`: older than its schedule's period. `of_a_run`:
     GitHub did not say which it is, and this is the latest that any run was compared with."""
 
@@ -51,8 +51,7 @@ class Seen:
     of_a_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(msgspec.Struct, frozen=True):
     """`holder` and `queue` are runs, None or a run that this reader may not see. `climbed`: as far as is known, some
     repository's ladder has this tier."""
 
@@ -65,16 +64,14 @@ class Tier:
     climbed: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """The first cards of a list, and how many there are in all."""
 
     cards: tuple[Card, ...]
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(msgspec.Struct, frozen=True):
     """`left_out`: runs that ended before those in `ended`."""
 
     running: Group

@@ -9,9 +9,10 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
+
+import msgspec
 
 from bot.engine.tables import inspection
 from bot.engine.transaction import Tx
@@ -22,8 +23,7 @@ from bot.runs.reading import Outlines
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """The stored state at one moment: all pull requests in outline, all that is open, and the way to the rest."""
 
     tx: Tx

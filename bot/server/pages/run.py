@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 from msgspec.structs import replace
 
 from bot.comment.canonical import digest, render
@@ -27,16 +27,14 @@ from bot.watching.vitals import Trouble
 _RUN = re.compile(r"(\d+)-(\d+)-\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Ailment:
+class Ailment(msgspec.Struct, frozen=True):
     """A trouble of a ferry in words; `over`: until when it lasted, None while it goes on."""
 
     title: str
     trouble: Trouble
 
 
-@dataclass(frozen=True, slots=True)
-class Ferry:
+class Ferry(msgspec.Struct, frozen=True):
     """One attempt at a gate. `troubles`: those that go on first."""
 
     attempt: Attempt
@@ -44,16 +42,14 @@ class Ferry:
     troubles: tuple[Ailment, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(msgspec.Struct, frozen=True):
     plan: GatePlan
     baseline: Baseline | None
     ferries: tuple[Ferry, ...]
     judgement: Judgement | None
 
 
-@dataclass(frozen=True, slots=True)
-class RunPage:
+class RunPage(msgspec.Struct, frozen=True):
     """`run` None: of a run before the current one only its end is known. `comment` is Markdown, `posted` whether it
     stands on the pull request as it is here."""
 

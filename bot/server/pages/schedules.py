@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+import msgspec
 
 from bot.faults import Fault
 
@@ -23,8 +24,7 @@ _MOST_REPOSITORIES = 200
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Scheduled:
+class Scheduled(msgspec.Struct, frozen=True):
     """A tier's last successful scheduled run; `expected_within` of its start the next one should have ended."""
 
     run_id: int
@@ -41,14 +41,13 @@ AskSchedules = Callable[[str, int], Awaitable[Tiers]]
 """Asks GitHub about `owner/name`, reached through an installation. Raises Fault."""
 
 
-@dataclass(slots=True)
-class Schedules:
+class Schedules(msgspec.Struct):
     ask: AskSchedules
     now: Callable[[], datetime]
     patience_seconds: float = PATIENCE_SECONDS
-    _known: dict[str, Tiers] = field(default_factory=dict)
-    _asked_at: dict[str, datetime] = field(default_factory=dict)
-    _asking: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _known: dict[str, Tiers] = msgspec.field(default_factory=dict)
+    _asked_at: dict[str, datetime] = msgspec.field(default_factory=dict)
+    _asking: dict[str, asyncio.Task[None]] = msgspec.field(default_factory=dict)
 
     async def of(self, repositories: Collection[tuple[str, int]]) -> Mapping[str, Tiers]:
         """What is known of these (`owner/name`, installation); those of which nothing is known are left out."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
 from pydantic import ValidationError
 
 from bot.comment.numbers import duration
@@ -26,8 +26,7 @@ _MOST_NIGHTS = 60
 _MOST_SIGNALS = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(msgspec.Struct, frozen=True):
     """`now` is the last night's value, `usual` and `width` those of the band, `told` what the last night means."""
 
     name: str
@@ -40,15 +39,13 @@ class Signal:
     chart: Chart
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     title: str
     said: str
     signals: tuple[Signal, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Charts:
+class Charts(msgspec.Struct, frozen=True):
     """Of one repository. `baseline` is the newest one that a run was compared with."""
 
     repository: str
@@ -60,8 +57,7 @@ class Charts:
     fewest: int = FEWEST
 
 
-@dataclass(frozen=True, slots=True)
-class TierPage:
+class TierPage(msgspec.Struct, frozen=True):
     number: int
     name: str
     repositories: tuple[Charts, ...]

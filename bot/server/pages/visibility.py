@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+import msgspec
 
 from bot.faults import Fault
 
@@ -33,8 +34,7 @@ IsPublic = Callable[[str, int], Awaitable[bool]]
 """Asks GitHub about `owner/name`, reached through an installation. Raises Fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(msgspec.Struct, frozen=True):
     """`said_at`: when GitHub said so, None where it never said anything; `until` when it is asked again."""
 
     public: bool
@@ -42,12 +42,11 @@ class _Known:
     until: datetime
 
 
-@dataclass(slots=True)
-class Visibility:
+class Visibility(msgspec.Struct):
     ask: IsPublic
     now: Callable[[], datetime]
     patience_seconds: float = PATIENCE_SECONDS
-    _known: dict[str, _Known] = field(default_factory=dict)
+    _known: dict[str, _Known] = msgspec.field(default_factory=dict)
 
     async def public(self, repositories: Collection[tuple[str, int]]) -> frozenset[str]:
         """Of these (`owner/name`, installation) the names that are public now."""
