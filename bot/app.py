@@ -110,9 +110,13 @@ async def open_app(
             yield App(engine, rooms, serving, way_in, rounds, vitals, pages)
 
 
-def prepare() -> None:
-    """Load what is needed only once somebody speaks: a start does not wait for it, nor do they."""
+def prepare(app: App) -> None:
+    """Load and check what is needed only once somebody speaks: a start does not wait for it, nor do they.
+
+    Raises Fault where the App's key is damaged.
+    """
     reading.prepare()
+    app.rooms.github.prove_key()
 
 
 async def _sweep(engine: GateEngine, rooms: Rooms) -> None:

@@ -20,6 +20,7 @@ from bot.effects.context import Rooms
 from bot.engine.clock import SystemClock
 from bot.engine.port import CannotStart, Clock, StoreError
 from bot.engine.signals import REVIVE_SIGNAL
+from bot.faults import Fault
 from bot.heap import share_one_heap
 from bot.redaction import redact
 from bot.server.listening import Listening
@@ -87,7 +88,10 @@ async def end(listening: Listening, tasks: Collection[asyncio.Task[Any]]) -> lis
 
 
 async def serve(settings: Settings) -> None:
-    """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again."""
+    """Listen and act until SIGINT or SIGTERM. A fault of the engine ends the process: the host starts it again.
+
+    Raises Ended then; CannotStart and Fault where it cannot even begin.
+    """
     # Database, mirrors, reports and logs are nobody else's; what others must enter is opened by name.
     os.umask(0o077)
     share_one_heap()
@@ -109,7 +113,11 @@ async def serve(settings: Settings) -> None:
         _log.info("listening", extra={"host": settings.host, "port": settings.port})
         # Deliveries come in meanwhile; nobody is asked for anything before.
         await asyncio.to_thread(certificates.read)
-        await asyncio.to_thread(prepare)
+        try:
+            await asyncio.to_thread(prepare, app)
+        except Fault:
+            await listening.stop()
+            raise
         acting = asyncio.create_task(app.engine.run())
         testing = asyncio.create_task(report_cage(app.rooms, app.vitals, SystemClock()))
         looking = asyncio.create_task(app.rounds.keep(timedelta(seconds=settings.recovery_seconds)))

@@ -67,6 +67,7 @@ MAY_KNOW: dict[str, set[str]] = {
         "deployment",
         "effects.context",
         "engine",
+        "faults",
         "heap",
         "logs",
         "redaction",

@@ -78,6 +78,10 @@ class GitHub:
             tokens = Tokens(transport, key, clock, pace)
             yield cls(Client(transport, tokens, pace, wait=wait), tokens, pace, bare, clock)
 
+    def prove_key(self) -> None:
+        """Fault where the App's key is damaged, before the first request meets it; see `AppKey.prove`."""
+        self._tokens.key.prove()
+
     def keep_pace_in(self, ledger: Ledger, *, shared: bool) -> None:
         """See `Pace.keep_in`."""
         self._pace.keep_in(ledger, shared=shared)

@@ -14,6 +14,7 @@ from bot.cli import main
 from bot.config.addresses import run_page
 from bot.config.environment import MissingSettings, load_settings, unknown_variables
 from tests.conversations.world import key_pair
+from tests.github.keys import damaged
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----"
 COMPLETE = {
@@ -179,7 +180,8 @@ def test_another_place_is_refused(environment: pytest.MonkeyPatch, where: str) -
 def serve(environment: pytest.MonkeyPatch, tmp_path: Path, prelude: str = "") -> subprocess.CompletedProcess[str]:
     """In a process of its own, with folders and program in place; `prelude` is Python that goes before."""
     (tmp_path / "iris").write_text("")
-    environment.setenv("PERF_GATE_PRIVATE_KEY", key_pair()[0])
+    if os.environ["PERF_GATE_PRIVATE_KEY"] == PEM:
+        environment.setenv("PERF_GATE_PRIVATE_KEY", key_pair()[0])
     environment.setenv("PERF_GATE_STATE_DIR", str(tmp_path / "state"))
     environment.setenv("PERF_GATE_IRIS_COMMAND", str(tmp_path / "iris"))
     code = f"import sys\n{prelude}\nfrom bot.cli import main\nmain(['serve'])"
@@ -200,6 +202,16 @@ def test_serve_names_the_database_it_cannot_reach(environment: pytest.MonkeyPatc
     assert result.returncode == 2
     assert f"perf-gate cannot start: database gate at {tmp_path} cannot be reached" in result.stderr
     assert "hunter2" not in result.stderr + result.stdout
+
+
+def test_serve_ends_soon_with_a_key_whose_numbers_are_damaged(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.setenv("PERF_GATE_PRIVATE_KEY", damaged(key_pair()[0]))
+    environment.setenv("PERF_GATE_PORT", "0")
+    result = serve(environment, tmp_path)
+    assert result.returncode == 2
+    told = "perf-gate cannot start: The GitHub App's private key (PERF_GATE_PRIVATE_KEY) is damaged; set it again"
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_backup_of_postgresql_is_pg_dumps(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:

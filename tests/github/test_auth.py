@@ -14,7 +14,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from bot.faults import Fault
 from bot.github.adapter import GitHub
 from bot.github.auth import AppKey
+from tests.conversations.world import key_pair
 from tests.github.conftest import REPO, TOKEN_PATH, Now, token_answer
+from tests.github.keys import damaged
 from tests.github.service import Seen, Service, reply
 
 PERMISSION = "/repos/acme/widgets/collaborators/ann/permission"
@@ -45,6 +47,15 @@ def test_what_is_no_key_is_refused_before_any_request(pem: str) -> None:
         AppKey("7", pem)
     assert not caught.value.retryable
     assert "AAAA" not in str(caught.value)
+
+
+def test_a_damaged_key_is_told_before_anything_is_signed(now: Now) -> None:
+    key = AppKey("7", damaged(key_pair()[0]))
+    with pytest.raises(Fault, match="is damaged; set it again from the file that GitHub gave") as caught:
+        key.sign(now())
+    assert not caught.value.retryable
+    with pytest.raises(Fault, match="is damaged"):
+        key.prove()
 
 
 def test_key_of_another_kind_is_refused() -> None:
