@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -212,23 +213,16 @@ def spooled(content: bytes) -> IO[bytes]:
 
 async def run_git(*arguments: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> bytes:
     with spooled(stdin or b"") as source:
-        process = await asyncio.create_subprocess_exec(
-            "git",
-            *arguments,
+        # In a thread, and by subprocess: an event loop's own way may fork, which takes long in a large process.
+        done = await asyncio.to_thread(
+            subprocess.run,
+            ["git", *arguments],
             stdin=source,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            capture_output=True,
             env=environment(env),
+            check=False,
         )
-    try:
-        output, problem = await process.communicate()
-    except BaseException:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-        raise
-    if process.returncode != 0:
-        raise GitFailed(
-            problem.decode(errors="replace").strip() or f"git {arguments[0]} ended with {process.returncode}"
-        )
-    return output
+    if done.returncode != 0:
+        problem = done.stderr.decode(errors="replace").strip()
+        raise GitFailed(problem or f"git {arguments[0]} ended with {done.returncode}")
+    return done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 
 from aiohttp import web
 
@@ -64,22 +65,20 @@ async def _repository(world: World, request: web.Request) -> Repository | web.Re
 
 async def _upload_pack(request: web.Request, repository: Repository, head: bytes, *flags: str) -> web.StreamResponse:
     with spooled(await request.read()) as asked:
-        process = await asyncio.create_subprocess_exec(
-            "git",
-            # As GitHub serves: any object by its SHA, and partial clones.
-            "-c",
-            "uploadpack.allowAnySHA1InWant=true",
-            "-c",
-            "uploadpack.allowFilter=true",
-            "upload-pack",
-            "--strict",
-            "--stateless-rpc",
-            *flags,
-            str(repository.git.path),
+        process = await asyncio.to_thread(
+            subprocess.Popen,
+            [
+                "git",
+                # As GitHub serves: any object by its SHA, and partial clones.
+                *("-c", "uploadpack.allowAnySHA1InWant=true"),
+                *("-c", "uploadpack.allowFilter=true"),
+                *("upload-pack", "--strict", "--stateless-rpc", *flags, str(repository.git.path)),
+            ],
             stdin=asked,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             env=environment({"GIT_PROTOCOL": request.headers.get("Git-Protocol", "")}),
+            bufsize=0,
         )
     stdout = process.stdout
     if stdout is None:
@@ -91,13 +90,12 @@ async def _upload_pack(request: web.Request, repository: Repository, head: bytes
     try:
         await response.prepare(request)
         await response.write(head)
-        while chunk := await stdout.read(_CHUNK):
+        while chunk := await asyncio.to_thread(stdout.read, _CHUNK):
             await response.write(chunk)
     finally:
-        if process.returncode is None:
-            # A client that hung up leaves git writing to nobody.
-            if not stdout.at_eof():
-                process.kill()
-            await process.wait()
+        # A client that hung up leaves git writing to nobody.
+        process.kill()
+        process.wait()
+        stdout.close()
     await response.write_eof()
     return response

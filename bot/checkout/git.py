@@ -6,16 +6,13 @@ for every call (see gitconfig(5) and git(1) for each name below).
 
 from __future__ import annotations
 
-import asyncio
 import os
-import signal
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from bot import journal
+from bot import children, journal
 from bot.faults import Fault
 
 OPTIONS = (
@@ -77,7 +74,7 @@ _TRANSIENT = (
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """How a call ended. `error` is git's standard error, decoded, for logs only."""
+    """How a call ended. `error` is the beginning of git's standard error, decoded, for logs only."""
 
     code: int
     output: bytes
@@ -110,21 +107,23 @@ async def call(
     bounded = ["setpriv", "--pdeathsig", "KILL", "--"] if writes else []
     bounded += ["prlimit", f"--fsize={largest_file}", "--"] if largest_file is not None else []
     with journal.child(_told(arguments)) as ran:
-        process = await _start([*bounded, *command(git_dir, *arguments)], environment(extra), reads=bool(stdin))
         try:
-            async with asyncio.timeout(seconds):
-                _, output, error = await asyncio.gather(
-                    _feed(process, stdin), _read(process.stdout, MAX_OUTPUT), _read(process.stderr, MAX_ERROR)
-                )
-                code = await process.wait()
-        except TimeoutError:
-            raise Fault("git took too long", f"{what}: over {seconds:g} s", retryable=True) from None
-        finally:
-            await _end(process)
-        ran.ended(code, error or b"")
-    if output is None:
+            ended = await children.run(
+                [*bounded, *command(git_dir, *arguments)],
+                environment=environment(extra),
+                stdin=stdin,
+                seconds=seconds,
+                most_output=MAX_OUTPUT,
+                most_errors=MAX_ERROR,
+            )
+        except FileNotFoundError:
+            raise Fault("git is not installed where the bot runs", "no git on PATH") from None
+        if ended.code is None:
+            raise Fault("git took too long", f"{what}: over {seconds:g} s", retryable=True)
+        ran.ended(ended.code, ended.errors.text)
+    if not ended.output.whole:
         raise Fault("git answered with more data than the bot accepts", f"{what}: over {MAX_OUTPUT} bytes")
-    return Finished(code, output, (error or b"more than fits").decode("utf-8", "replace"))
+    return Finished(ended.code, ended.output.text, ended.errors.text.decode("utf-8", "replace"))
 
 
 async def succeed(
@@ -150,27 +149,6 @@ def failure(finished: Finished, arguments: tuple[str | bytes, ...]) -> Fault:
     return Fault(public, private, retryable=transient)
 
 
-async def _start(argv: list[str | bytes], env: dict[str, str], *, reads: bool) -> asyncio.subprocess.Process:
-    starting = asyncio.ensure_future(
-        asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE if reads else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=env,
-            start_new_session=True,
-        )
-    )
-    try:
-        return await asyncio.shield(starting)
-    except FileNotFoundError:
-        raise Fault("git is not installed where the bot runs", "no git on PATH") from None
-    except asyncio.CancelledError:
-        # asyncio itself would kill git alone here and leave what git had started by then.
-        await _end(await starting)
-        raise
-
-
 def _named(arguments: tuple[str | bytes, ...]) -> str:
     return "git " + " ".join(part if isinstance(part, str) else os.fsdecode(part) for part in arguments[:6])
 
@@ -181,39 +159,3 @@ def _told(arguments: tuple[str | bytes, ...]) -> str:
     while words[:1] == ["-c"]:
         del words[:2]
     return " ".join(["git", *(word for word in words[:12] if not word.startswith(("-", "/")) and "://" not in word)])
-
-
-async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
-    if process.stdin is None:
-        return
-    # Git may end before it has read everything; uvloop tells that by a RuntimeError on a closed pipe.
-    with suppress(BrokenPipeError, ConnectionResetError, RuntimeError):
-        process.stdin.write(data)
-        await process.stdin.drain()
-    process.stdin.close()
-
-
-async def _read(stream: asyncio.StreamReader | None, limit: int) -> bytes | None:
-    """All of the stream, or None when it is longer than `limit`; it is drained either way, so that git can end."""
-    assert stream is not None  # noqa: S101 — it was asked for
-    parts, size = [], 0
-    while part := await stream.read(2**16):
-        size += len(part)
-        if size <= limit:
-            parts.append(part)
-    return b"".join(parts) if size <= limit else None
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill a call that was given up, its transports and helpers included, and reap it."""
-    if process.returncode is not None:
-        return
-    _kill_group(process.pid)
-    await asyncio.shield(process.wait())
-    # Once more: what the leader was starting while the first signal went round is in the group by now.
-    _kill_group(process.pid)
-
-
-def _kill_group(leader: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(leader, signal.SIGKILL)

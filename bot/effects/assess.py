@@ -6,11 +6,12 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from bot import journal
+from bot import children, journal
 from bot.assessment.model import Assessment, FileChange
 from bot.assessment.package import PackageView, is_package_file, names_to_look_for, reaches_by_name, whole
 from bot.assessment.scope import place as place_in_scope
@@ -26,6 +27,8 @@ from bot.github.model import PullInfo
 
 # Two seconds of parsing are ordinary for a large diff; a child that takes longer than this is stuck.
 _PATIENCE = 120.0
+# Far above the largest answer; what follows is of no use.
+_MOST_SAID = 64 * 2**20
 _MOST_CONFIGURATIONS = 32
 
 
@@ -155,35 +158,22 @@ async def in_child(
 ) -> Assessment:
     """Assess in a process of its own: a large diff takes seconds of CPU, and deliveries must be acknowledged."""
     with journal.child("python -m bot.assessment") as ran:
-        code, output, errors = await _assessing(encode_request(changes, config.scope, config.modules, package))
-        ran.ended(code, errors)
-    if code != 0:
-        raise Fault("the diff could not be read", errors.decode("utf-8", "replace")[-2000:])
+        ended = await children.run(
+            (sys.executable, "-I", "-m", "bot.assessment"),
+            # The child reads hostile sources: it gets nothing of this process's environment.
+            environment={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+            cwd=Path("/"),
+            stdin=encode_request(changes, config.scope, config.modules, package),
+            seconds=_PATIENCE,
+            most_output=_MOST_SAID,
+            most_errors=_MOST_SAID,
+        )
+        if ended.code is None:
+            raise Fault("the diff took too long to read", f"assessment ran over {_PATIENCE} s")
+        ran.ended(ended.code, ended.errors.text)
+    if ended.code != 0:
+        raise Fault("the diff could not be read", ended.errors.text.decode("utf-8", "replace")[-2000:])
     try:
-        return decode_answer(output)
+        return decode_answer(ended.output.text)
     except BadRequest as error:
         raise Fault("the diff could not be read", str(error)) from None
-
-
-async def _assessing(request: bytes) -> tuple[int | None, bytes, bytes]:
-    """The child's exit code, answer and complaints."""
-    child = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-I", "-m", "bot.assessment"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        # The child reads hostile sources: it gets nothing of this process's environment.
-        env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
-        cwd="/",
-    )
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            output, errors = await child.communicate(request)
-    except TimeoutError:
-        raise Fault("the diff took too long to read", f"assessment ran over {_PATIENCE} s") from None
-    finally:
-        if child.returncode is None:
-            child.kill()
-            await child.wait()
-    return child.returncode, output, errors

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from bot import journal
+from bot import children, journal
 
 LARGEST_OUTPUT = 32 * 1024 * 1024
-_CHUNK = 64 * 1024
 
 
 class Cage(Protocol):
@@ -28,7 +23,7 @@ class Cage(Protocol):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """`exit_code` is None when the time was over and the process group was killed."""
+    """`exit_code` is None when the time was over and the process group was killed. Of what it said, the beginning."""
 
     exit_code: int | None
     stdout: str
@@ -50,41 +45,14 @@ async def run(
     """Run to the end or for as long as `within`; `called` names it in the journal. Raises OSError when the program
     cannot be started."""
     with journal.child(called) as ran:
-        finished = await _run(argv, cwd, environment, within)
-        ran.ended(finished.exit_code, "\n".join(part for part in (finished.stdout, finished.stderr) if part))
-        return finished
-
-
-async def _run(argv: Sequence[str], cwd: Path, environment: Mapping[str, str], within: timedelta) -> Finished:
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        cwd=cwd,
-        env=dict(environment),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
-    reading = asyncio.gather(_read(process.stdout), _read(process.stderr))
-    exit_code: int | None = None
-    stdout, stderr = b"", b""
-    try:
-        async with asyncio.timeout(within.total_seconds()):
-            stdout, stderr = await reading
-            exit_code = await process.wait()
-    except TimeoutError:
-        exit_code = None
-    finally:
-        # Also on cancellation; a child that outlives its parent would go on submitting.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-    return Finished(exit_code, stdout.decode(errors="replace"), stderr.decode(errors="replace"))
-
-
-async def _read(stream: asyncio.StreamReader | None) -> bytes:
-    """All of a stream, of which more than LARGEST_OUTPUT is dropped."""
-    kept = bytearray()
-    while stream is not None and (chunk := await stream.read(_CHUNK)):
-        kept += chunk[: LARGEST_OUTPUT - len(kept)]
-    return bytes(kept)
+        ended = await children.run(
+            argv,
+            environment=environment,
+            cwd=cwd,
+            seconds=within.total_seconds(),
+            most_output=LARGEST_OUTPUT,
+            most_errors=LARGEST_OUTPUT,
+        )
+        stdout, stderr = (said.text.decode(errors="replace") for said in (ended.output, ended.errors))
+        ran.ended(ended.code, "\n".join(part for part in (stdout, stderr) if part))
+    return Finished(ended.code, stdout, stderr)

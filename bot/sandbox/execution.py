@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import msgspec
 
+from bot.children import CHUNK, Pipe, begin, gone
 from bot.sandbox.tail import TailLog
 from bot.sandbox.usage import Excess, Usage
 
@@ -78,72 +79,25 @@ async def _excess(usage: Usage | None, known: asyncio.Future[int]) -> Excess:
 def _start(command: Callable[[int], list[str]]) -> tuple[subprocess.Popen[bytes], int, int]:
     """The process, a pidfd of it and the reading end of its status pipe.
 
-    Popen and not the event loop's own way, because uvloop hands every inheritable descriptor on. The environment is
-    empty, because the cage's first process shows its own to all others.
+    The environment is empty, because the cage's first process shows its own to all others.
     """
     status, inherited = os.pipe()
     with ExitStack() as unless_started:
         unless_started.callback(os.close, status)
         try:
-            process = subprocess.Popen(
-                command(inherited),
-                env={},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                pass_fds=(inherited,),
+            process, leader = begin(
+                command(inherited), env={}, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, pass_fds=(inherited,)
             )
         finally:
             os.close(inherited)
-        try:
-            leader = os.pidfd_open(process.pid)
-        except OSError:
-            # Its end could not be seen, so nothing would bound it.
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            raise
         unless_started.pop_all()
     return process, leader, status
-
-
-class Pipe:
-    """`with Pipe(file) as reader`: the reading end of a pipe as a stream; leaving closes the file.
-
-    Not the loop's `connect_read_pipe`: uvloop closes the descriptor and then the file, and in between another thread
-    may have been given the same number for a file of its own (uvloop/handles/handle.pyx, `UVSocketHandle._close`).
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._loop = asyncio.get_running_loop()
-        self._reader = asyncio.StreamReader()
-
-    def __enter__(self) -> asyncio.StreamReader:
-        os.set_blocking(self._file.fileno(), False)
-        self._loop.add_reader(self._file.fileno(), self._readable)
-        return self._reader
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.remove_reader(self._file.fileno())
-        self._file.close()
-
-    def _readable(self) -> None:
-        try:
-            data = os.read(self._file.fileno(), 2**16)
-        except BlockingIOError:
-            return
-        if data:
-            self._reader.feed_data(data)
-        else:
-            self._loop.remove_reader(self._file.fileno())
-            self._reader.feed_eof()
 
 
 async def _pump(pipe: IO[bytes], output: TailLog, first: bytearray) -> None:
     """Feed all but the first byte, where that is the cage's signal, to `output`."""
     with Pipe(pipe) as reader:
-        while data := await reader.read(2**16):
+        while data := await reader.read(CHUNK):
             if not first:
                 first += data[:1]
                 data = data[1:] if data[:1] in b"+-" else data
@@ -169,13 +123,10 @@ async def _gone(pidfd: int | None, patience: float | None) -> None:
     """Return when that process has ended. The first of a process namespace ends after all others in it have."""
     if pidfd is None:
         return
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(pidfd, ended.set)
     try:
         async with asyncio.timeout(patience):
-            await ended.wait()
+            await gone(pidfd)
     except TimeoutError:
         return  # stuck in the kernel: it runs no code any more
     finally:
-        loop.remove_reader(pidfd)
         os.close(pidfd)

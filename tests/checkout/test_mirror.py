@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -98,13 +100,13 @@ async def test_the_token_is_in_no_argument_and_no_file(
 ) -> None:
     origin.commit("refs/heads/main", {"a.py": b"1"})
     lines: list[str] = []
-    create = asyncio.create_subprocess_exec
+    begin = subprocess.Popen
 
-    async def spy(*arguments: str, **options: object) -> asyncio.subprocess.Process:
+    def spy(arguments: list[str], **options: Any) -> subprocess.Popen[bytes]:
         lines.append(" ".join(map(str, arguments)))
-        return await create(*arguments, **options)  # type: ignore[arg-type]
+        return begin(arguments, **options)
 
-    monkeypatch.setattr(asyncio, "create_subprocess_exec", spy)
+    monkeypatch.setattr(subprocess, "Popen", spy)
     await mirror.sync(None, "main", token)
     assert any("fetch" in line for line in lines)
     assert not any("ghs_secret" in line for line in lines)
