@@ -12,7 +12,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -82,22 +82,30 @@ def begin(
 
     Raises OSError where this machine lets none begin, or where its end could not be seen: then it is ended at once.
     """
-    process = subprocess.Popen(
-        argv,
-        env=env,
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        cwd=cwd,
-        pass_fds=pass_fds,
-        start_new_session=True,
-    )
-    try:
-        return process, os.pidfd_open(process.pid)
-    except OSError:
-        _kill_group(process.pid)
-        process.communicate()
-        raise
+    with ExitStack() as unless_begun, ExitStack() as its_own:
+        # Where descriptors run out, Python 3.11.2 loses the pipes that it makes itself (python/cpython#87474).
+        heard, output = _pipe(unless_begun, its_own)
+        complained, errors = _pipe(unless_begun, its_own) if stderr == subprocess.PIPE else (None, stderr)
+        process = subprocess.Popen(
+            argv,
+            env=env,
+            stdin=stdin,
+            stdout=output,
+            stderr=errors,
+            cwd=cwd,
+            pass_fds=pass_fds,
+            start_new_session=True,
+        )
+        process.stdout, process.stderr = heard, complained
+        its_own.close()
+        try:
+            leader = os.pidfd_open(process.pid)
+        except OSError:
+            _kill_group(process.pid)
+            process.communicate()
+            raise
+        unless_begun.pop_all()
+    return process, leader
 
 
 async def gone(pidfd: int) -> None:
@@ -141,6 +149,13 @@ class Pipe:
         else:
             self._loop.remove_reader(self._file.fileno())
             self._reader.feed_eof()
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[IO[bytes], int]:
+    """Its reading end, and the number of its writing end; each is closed with what it is handed to."""
+    read, write = os.pipe()
+    writer.callback(os.close, write)
+    return reader.enter_context(os.fdopen(read, "rb")), write
 
 
 def _begin(

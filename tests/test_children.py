@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import resource
 import sys
 from io import FileIO
 from pathlib import Path
@@ -152,6 +153,23 @@ async def test_one_whose_end_could_not_be_seen_is_ended_at_once(monkeypatch: pyt
         await run("sleep", "60")
     with pytest.raises(ProcessLookupError):
         os.kill(begun[0], 0)
+
+
+async def test_where_descriptors_run_out_none_is_lost() -> None:
+    """Else each attempt takes two more, and the process never comes out of it."""
+    await run("true")
+    before, heard = descriptors(), set()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for most in range(before - 12, before + 16):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+        try:
+            heard.add((await run("cat", stdin=b"word")).output.text.decode())
+        except OSError as error:
+            heard.add(os.strerror(error.errno or 0))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert descriptors() == before
+    assert heard == {"word", "Too many open files"}
 
 
 async def test_no_descriptor_is_left_open() -> None:
