@@ -58,10 +58,11 @@ class AppKey:
 
         Source: cryptography, "Key Serialization", `unsafe_skip_rsa_key_validation`.
         """
-        if self._unproven is None:
+        # A start proves it in a thread, beside which a page may: what was asked about is not asked for again.
+        if (unproven := self._unproven) is None:
             return
         try:
-            load_pem_private_key(self._unproven, password=None)
+            load_pem_private_key(unproven, password=None)
         except _UNREADABLE as error:
             raise Fault(f"{_KEY} is damaged; set it again from the file that GitHub gave.") from error
         self._unproven = None

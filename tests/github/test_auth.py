@@ -58,6 +58,15 @@ def test_a_damaged_key_is_told_before_anything_is_signed(now: Now) -> None:
         key.prove()
 
 
+def test_a_key_that_another_thread_proves_meanwhile_is_not_called_damaged(
+    private_key_pem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([private_key_pem.encode(), None])
+    meanwhile = property(lambda _: next(looks), lambda *_: None)
+    monkeypatch.setattr(AppKey, "_unproven", meanwhile, raising=False)
+    AppKey("7", private_key_pem).prove()
+
+
 def test_key_of_another_kind_is_refused() -> None:
     other = ec.generate_private_key(ec.SECP256R1())
     pem = other.private_bytes(
