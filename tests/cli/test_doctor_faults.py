@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from pydantic import SecretStr
 
 from bot.cli import checks, doctor
 from bot.cli.checks import preflight
@@ -24,6 +25,7 @@ from tests.cli.test_doctor import TIER1, WORKFLOW, workflow
 from tests.conversations.iris_rows import machine
 from tests.conversations.world import CONFIG, REPOSITORY, World, world
 from tests.engine.clock import ManualClock
+from tests.github.keys import damaged
 
 SHAPE = TIER1.replace('            -e WANDB_ENTITY "$WANDB_ENTITY" \\\n', "")
 
@@ -48,6 +50,10 @@ class Deployment:
 
 async def another_apps_id(d: Deployment) -> None:
     d.set(app_id=d.settings.app_id + 1)
+
+
+async def a_key_that_is_damaged(d: Deployment) -> None:
+    d.set(private_key=SecretStr(damaged(d.settings.private_key.get_secret_value())))
 
 
 async def a_permission_too_few(d: Deployment) -> None:
@@ -173,6 +179,7 @@ Plant = Callable[[Deployment], Awaitable[None]]
 # Fault → the check that finds it, what it says, and the fix.
 FAULTS: dict[Plant, tuple[str, str, str]] = {
     another_apps_id: ("GitHub App", "refuses the credentials", "set PERF_GATE_APP_ID and PERF_GATE_PRIVATE_KEY"),
+    a_key_that_is_damaged: ("settings", r"key \(PERF_GATE_PRIVATE_KEY\) is damaged", "mend the setting that is named"),
     a_permission_too_few: ("GitHub App", "permission issues: write is wanted, the App has read", "accept it as owner"),
     permissions_not_accepted: (
         "installation",

@@ -16,7 +16,7 @@ from bot.sandbox.submitting import SubmitCage
 
 @asynccontextmanager
 async def surroundings(settings: Settings, clock: Clock) -> AsyncIterator[Surroundings]:
-    """Raises Fault with a sentence for the operator."""
+    """Raises Fault with a sentence for the operator: a key that is damaged is told here, not as GitHub's silence."""
     config = [settings.iris_config] if settings.iris_config else []
     key = settings.private_key.get_secret_value()
     async with (
@@ -24,4 +24,5 @@ async def surroundings(settings: Settings, clock: Clock) -> AsyncIterator[Surrou
         Iris.open(iris_settings(settings), clock.now, SubmitCage.around(settings.iris_command, config)) as iris,
         other_clusters(settings, clock) as others,
     ):
+        github.prove_key()
         yield Surroundings(settings, github, iris, clock.now, others)
