@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-VALUES = {"children", "faults", "journal", "redaction"}
+VALUES = {"faults", "journal", "redaction"}
 
 # Room → the rooms of `bot` it may import. What is absent here may import nothing of `bot` but itself.
 MAY_KNOW: dict[str, set[str]] = {
@@ -34,9 +34,9 @@ MAY_KNOW: dict[str, set[str]] = {
     "gating": {"assessment", "config", "conversation", "parity.model", "verdict", "watching", "engine.port"},
     "comment": {"assessment", "config", "conversation", "gating", "parity.model", "verdict", "watching"},
     "github": {"config"} | VALUES,
-    "checkout": {"assessment.model", "assessment.change", "config"} | VALUES,
-    "sandbox": {"config"} | VALUES,
-    "iris": {"config", "google_storage", "sandbox", "watching.cause", "watching.look"} | VALUES,
+    "checkout": {"assessment.model", "assessment.change", "children", "config"} | VALUES,
+    "sandbox": {"children", "config"} | VALUES,
+    "iris": {"children", "config", "google_storage", "sandbox", "watching.cause", "watching.look"} | VALUES,
     "baseline": {"config", "github", "google_storage", "verdict.past", "verdict.report"} | VALUES,
     "runs": {"comment", "config", "conversation", "engine", "gating", "verdict", "watching"} | VALUES,
     "server": {"comment", "config", "engine", "gating", "runs", "verdict", "watching"} | VALUES,
@@ -45,6 +45,7 @@ MAY_KNOW: dict[str, set[str]] = {
         "assessment",
         "baseline",
         "checkout",
+        "children",
         "comment",
         "config",
         "conversation",
