@@ -113,7 +113,7 @@ async def open_app(
 def prepare(app: App) -> None:
     """Load and check what is needed only once somebody speaks: a start does not wait for it, nor do they.
 
-    Raises Fault where the App's key is damaged.
+    Raises Fault where the App's key is none or damaged.
     """
     reading.prepare()
     app.rooms.github.prove_key()

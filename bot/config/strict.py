@@ -13,7 +13,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSeriali
 class Strict(BaseModel):
     """Unknown keys are errors, values are frozen."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Built when something is first read: a start does not wait for it.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
+from functools import cache
 
 import msgspec
 
@@ -20,8 +21,13 @@ SCHEMA = 1
 UPCASTERS: dict[int, Upcaster] = {}
 
 _encoder = msgspec.json.Encoder()
-_state = msgspec.json.Decoder(PullRequest)
 _event: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+@cache
+def _reads_state() -> msgspec.json.Decoder[PullRequest]:
+    """Made when a state is first read: it looks at every type in it, and a start does not wait for that."""
+    return msgspec.json.Decoder(PullRequest)
 
 
 class GateMachine:
@@ -54,7 +60,7 @@ class GateMachine:
 
     def load_state(self, schema: int, data: bytes) -> PullRequest:
         if schema == SCHEMA:
-            return _state.decode(data)
+            return _reads_state().decode(data)
         plain: dict[str, object] = msgspec.json.decode(data)
         for version in range(schema, SCHEMA):
             plain = UPCASTERS[version](plain)

@@ -63,7 +63,7 @@ class GitHub:
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> AsyncIterator[GitHub]:
-        """Speak to `api_url` as this App until the block ends. Fault where the key is no RSA key in PEM form.
+        """Speak to `api_url` as this App until the block ends.
 
         `wait` lives through the short waits, in seconds that `monotonic` counts.
         """
@@ -79,7 +79,7 @@ class GitHub:
             yield cls(Client(transport, tokens, pace, wait=wait), tokens, pace, bare, clock)
 
     def prove_key(self) -> None:
-        """Fault where the App's key is damaged, before the first request meets it; see `AppKey.prove`."""
+        """Fault where the App's key is none or damaged, before the first request meets it; see `AppKey.prove`."""
         self._tokens.key.prove()
 
     def keep_pace_in(self, ledger: Ledger, *, shared: bool) -> None:

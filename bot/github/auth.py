@@ -9,11 +9,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from bot.faults import Fault
 from bot.github.names import APP, Identity
@@ -30,46 +28,30 @@ _RENEW_BEFORE = timedelta(minutes=5)
 Scope = tuple[tuple[str, str], ...]
 """Permissions that a token is narrowed to, sorted by name; empty: all that the App was granted."""
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
 _KEY = "The GitHub App's private key (PERF_GATE_PRIVATE_KEY)"
-_UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm)
 
 READ_CONTENTS: Scope = (("contents", "read"),)
 
 
 class AppKey:
-    """The App's id and private key. Fault at once where the key is none, rather than at the first webhook."""
+    """The App's id and private key, which is read when `prove` or `sign` is first called: that takes long."""
 
     def __init__(self, app_id: str, private_key_pem: str) -> None:
         self._app_id = str(app_id)
         # A key that came through an environment variable often has its line ends escaped.
-        pem = private_key_pem.strip().replace("\\n", "\n").encode()
-        try:
-            # Whether its numbers belong together takes a tenth of a start to find out: see `prove`.
-            key = load_pem_private_key(pem, password=None, unsafe_skip_rsa_key_validation=True)
-        except _UNREADABLE as error:
-            raise Fault(f"{_KEY} is not a PEM private key.", type(error).__name__) from error
-        if not isinstance(key, RSAPrivateKey):
-            raise Fault(f"{_KEY} is not an RSA key.", type(key).__name__)
-        self._key = key
-        self._unproven: bytes | None = pem
+        self._pem = private_key_pem.strip().replace("\\n", "\n").encode()
+        self._key: RSAPrivateKey | None = None
 
     def prove(self) -> None:
-        """Fault where the key's numbers do not belong together; found out once.
-
-        Source: cryptography, "Key Serialization", `unsafe_skip_rsa_key_validation`.
-        """
-        # A start proves it in a thread, beside which a page may: what was asked about is not asked for again.
-        if (unproven := self._unproven) is None:
-            return
-        try:
-            load_pem_private_key(unproven, password=None)
-        except _UNREADABLE as error:
-            raise Fault(f"{_KEY} is damaged; set it again from the file that GitHub gave.") from error
-        self._unproven = None
+        """Fault where it is no RSA key in PEM form, or its numbers do not belong together."""
+        self._read()
 
     def sign(self, now: datetime) -> str:
         """A JWT for requests of the App itself, good for nine minutes from `now`. Fault as for `prove`."""
-        self.prove()
+        key = self._read()
         # Slow to import, and not needed to listen.
         import jwt
 
@@ -78,7 +60,33 @@ class AppKey:
             "exp": int((now + _JWT_LIFE).timestamp()),
             "iss": self._app_id,
         }
-        return jwt.encode(claims, self._key, algorithm="RS256")
+        return jwt.encode(claims, key, algorithm="RS256")
+
+    def _read(self) -> RSAPrivateKey:
+        if self._key is None:
+            self._key = _rsa_key(self._pem)
+        return self._key
+
+
+def _rsa_key(pem: bytes) -> RSAPrivateKey:
+    # Slow to import, as to prove primes: both would be an eighth of a start.
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    unreadable = (ValueError, TypeError, UnsupportedAlgorithm)
+    try:
+        key = load_pem_private_key(pem, password=None, unsafe_skip_rsa_key_validation=True)
+    except unreadable as error:
+        raise Fault(f"{_KEY} is not a PEM private key.", type(error).__name__) from error
+    if not isinstance(key, RSAPrivateKey):
+        raise Fault(f"{_KEY} is not an RSA key.", type(key).__name__)
+    try:
+        # Source: cryptography, "Key Serialization", `unsafe_skip_rsa_key_validation`.
+        load_pem_private_key(pem, password=None)
+    except unreadable as error:
+        raise Fault(f"{_KEY} is damaged; set it again from the file that GitHub gave.") from error
+    return key
 
 
 class Token(msgspec.Struct, frozen=True):

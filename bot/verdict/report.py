@@ -136,7 +136,7 @@ OptionalNumbers = Annotated[
 class PerfReport(BaseModel):
     """One ferry's report. None (or an empty container) where the report lacks the field or has null there."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     iris_job_id: Text = None
     status: Text = None

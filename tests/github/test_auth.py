@@ -44,7 +44,7 @@ def test_key_with_escaped_line_ends_is_read(private_key_pem: str, now: Now) -> N
 )
 def test_what_is_no_key_is_refused_before_any_request(pem: str) -> None:
     with pytest.raises(Fault, match="not a PEM private key") as caught:
-        AppKey("7", pem)
+        AppKey("7", pem).prove()
     assert not caught.value.retryable
     assert "AAAA" not in str(caught.value)
 
@@ -58,22 +58,13 @@ def test_a_damaged_key_is_told_before_anything_is_signed(now: Now) -> None:
         key.prove()
 
 
-def test_a_key_that_another_thread_proves_meanwhile_is_not_called_damaged(
-    private_key_pem: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks = iter([private_key_pem.encode(), None])
-    meanwhile = property(lambda _: next(looks), lambda *_: None)
-    monkeypatch.setattr(AppKey, "_unproven", meanwhile, raising=False)
-    AppKey("7", private_key_pem).prove()
-
-
 def test_key_of_another_kind_is_refused() -> None:
     other = ec.generate_private_key(ec.SECP256R1())
     pem = other.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     with pytest.raises(Fault, match="not an RSA key"):
-        AppKey("7", pem.decode())
+        AppKey("7", pem.decode()).prove()
 
 
 async def test_token_is_bought_once_and_renewed_before_it_expires(gh: GitHub, service: Service, now: Now) -> None:
