@@ -15,7 +15,7 @@ from demo.cluster import LocalCluster
 from tests.iris.clusters import cluster_settings, demo_gate, now, open_cage, watch_to_end
 
 ENDING = """
-import os, signal, sys, time
+import os, signal, sys
 how = os.environ["HOW"]
 print(f"a ferry that {how}", flush=True)
 if how == "fails":
@@ -25,7 +25,7 @@ if how == "runs out of memory":
 if how == "is killed":
     print("allocating more than there is", flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
-time.sleep(600)
+signal.pause()
 """
 WAYS = ("fails", "runs out of memory", "is killed", "hangs")
 

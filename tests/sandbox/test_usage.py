@@ -121,6 +121,7 @@ import os, signal, time
 for _ in range(500):
     if not os.fork():
         signal.pause()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
 end = time.monotonic() + 6
 for _ in range(3):
     if not os.fork():
@@ -129,10 +130,11 @@ for _ in range(3):
         while time.monotonic() < end:
             if os.fork():
                 os._exit(0)
-            time.sleep(0.003)
+            signal.setitimer(signal.ITIMER_REAL, 0.003)
+            signal.sigwait([signal.SIGALRM])
         os._exit(0)
 while time.monotonic() < end:
-    time.sleep(0.1)
+    signal.sigtimedwait([], 0.1)
 """
 # Folders of 200 letters, one in the other, beyond the 4,096 bytes of a path (PATH_MAX).
 DEEP = """
