@@ -52,7 +52,8 @@ async def run(
     Of its outputs so many bytes are kept; the rest is taken from it, so that it can end. Raises OSError where it cannot
     be begun.
     """
-    process, leader = _begin(argv, environment, stdin, cwd)
+    with given(stdin) as source:
+        process, leader = begin(argv, env=environment, stdin=source, stderr=subprocess.PIPE, cwd=cwd)
     assert process.stdout is not None  # noqa: S101 - they were asked for
     assert process.stderr is not None  # noqa: S101
     output, errors = Said(), Said()
@@ -108,6 +109,21 @@ def begin(
     return process, leader
 
 
+@contextmanager
+def given(stdin: bytes) -> Iterator[int]:
+    """What a child is to read, as a descriptor for `begin`.
+
+    A file in memory: a pipe has to be fed beside the reading, and breaks where the child ends unread.
+    """
+    if not stdin:
+        yield subprocess.DEVNULL
+        return
+    with os.fdopen(os.memfd_create("stdin"), "wb") as file:
+        file.write(stdin)
+        file.seek(0)
+        yield file.fileno()
+
+
 async def gone(pidfd: int) -> None:
     """Return when that process has ended, which still is to be waited for."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
@@ -156,25 +172,6 @@ def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[IO[bytes], int]:
     read, write = os.pipe()
     writer.callback(os.close, write)
     return reader.enter_context(os.fdopen(read, "rb")), write
-
-
-def _begin(
-    argv: Sequence[str | bytes], environment: Mapping[str, str], stdin: bytes, cwd: Path | None
-) -> tuple[subprocess.Popen[bytes], int]:
-    with _given(stdin) as source:
-        return begin(argv, env=environment, stdin=source, stderr=subprocess.PIPE, cwd=cwd)
-
-
-@contextmanager
-def _given(stdin: bytes) -> Iterator[int]:
-    """A file in memory: a pipe has to be fed beside the reading, and breaks where the child ends unread."""
-    if not stdin:
-        yield subprocess.DEVNULL
-        return
-    with os.fdopen(os.memfd_create("stdin"), "wb") as file:
-        file.write(stdin)
-        file.seek(0)
-        yield file.fileno()
 
 
 async def _keep(pipe: IO[bytes], most: int, said: Said) -> None:
